@@ -1,0 +1,50 @@
+"""Runs that are already on disk: finish one, or judge one again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from claims._kit.ledger import LedgerError, Row, Writer, cut_to_whole_lines, read
+
+Key = tuple[str, str, str]
+
+# Two halves of one run are comparable only if all of these are the same.
+_SAME = ("seed", "lane", "device", "target", "engine", "software")
+
+
+def stored_rows(rows: Iterable[Row]) -> dict[Key, list[Row]]:
+    """Rows of finished cases and controls by (claim, role, case).
+
+    Samples without a verdict belong to a case that was cut off; they are left out.
+    """
+    found: dict[Key, list[Row]] = {}
+    for row in rows:
+        if row["kind"] in ("samples", "verdict"):
+            found.setdefault((row["claim"], row["role"], row["case"]), []).append(row)
+    return {k: v for k, v in found.items() if any(r["kind"] == "verdict" for r in v)}
+
+
+def resume(path: Path, header: Row, writer: Writer) -> dict[Key, list[Row]]:
+    """What a killed run had finished; a half-written last line is dropped from the file.
+
+    LedgerError when the run is already finished, or was made under other conditions.
+    """
+    if not path.is_file():
+        raise LedgerError(f"--resume {path}: there is no such ledger; check the path")
+    cut_to_whole_lines(path)
+    old = read(path)
+    if old.footer is not None:
+        raise LedgerError(f"--resume {path}: this run is finished; run again without --resume")
+    now = json.loads(json.dumps(header))
+    changed = [name for name in _SAME if old.header[name] != now[name]]
+    if changed:
+        raise LedgerError(
+            f"--resume {path}: {', '.join(changed)} differ from the run that began; its samples "
+            "cannot be joined with new ones, start a new run"
+        )
+    writer.rows.extend(old.all_rows)
+    return stored_rows(old.rows)
+
+
