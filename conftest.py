@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -13,6 +15,7 @@ from claims._kit import deviations, ledger, stored
 from claims._kit.claim import Claim
 from claims._kit.run import SUBJECT, Conditions, Run
 from claims._kit.verdict import Verdict, exit_status
+from fixtures import profiles  # noqa: F401 (registers Hypothesis' profiles before they are chosen)
 from fixtures.needs import CannotRun
 from reports import page, terminal
 
@@ -49,15 +52,27 @@ def pytest_configure(config: pytest.Config) -> None:
     fresh = OUT / f"{kind}-{now:%Y%m%dT%H%M%S}-{os.getpid()}.jsonl"
     config.stash[PATH] = path = Path(option.resume or option.ledger or fresh)
     only_meta = bool(config.args) and all("meta_tests" in str(a) for a in config.args)
-    if not (only_meta or option.claims or option.collectonly or option.htmlpath):
+    nothing = bool(option.resume) and not path.is_file()  # refused once the tests are collected
+    if not (only_meta or nothing or option.claims or option.collectonly or option.htmlpath):
+        _make_folder(path.parent)
         option.htmlpath = str(path.with_suffix(".html"))
         option.self_contained_html = True
         option.css = [str(page.CSS)]
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        line = f"onecall: {folder}: {error.strerror}; name another place with --ledger"
+        raise pytest.UsageError(line) from None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """``--claims`` lists instead of running."""
+    """``--claims`` lists instead of running; a replay runs what its ledger holds."""
+    if config.option.replay:
+        _keep_stored(config, items)
     if config.option.claims:
         found = {claim.id: claim for item in items if (claim := _claim_of(item))}
         rows = [(c.id, sorted(c.scope.lanes), c.sentence) for c in found.values()]
@@ -74,18 +89,45 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     try:
         run = _start(config)
     except (ledger.LedgerError, CannotRun) as error:
-        pytest.exit(f"onecall: {error}", returncode=int(pytest.ExitCode.USAGE_ERROR))
+        _refuse(config, error)
     config.stash[RUN] = run
     for item, claim in claimed:
-        params = item.callspec.params  # type: ignore[attr-defined]
-        control = params.get("control")
-        case = claim.case(control.case) if control else params["case"]
-        run.plan(claim, control.name if control else SUBJECT, case.name)
+        run.plan(claim, *_role_and_case(item, claim))
+
+
+def _refuse(config: pytest.Config, error: Exception) -> NoReturn:
+    """Stop with one line, and leave alone the page of the ledger that was named."""
+    for plugin in config.pluginmanager.get_plugins():
+        if type(plugin).__module__.startswith("pytest_html."):
+            config.pluginmanager.unregister(plugin)
+    pytest.exit(f"onecall: {error}", returncode=int(pytest.ExitCode.USAGE_ERROR))
 
 
 def _claim_of(item: pytest.Item) -> Claim | None:
     mark = item.get_closest_marker("claim")
     return mark.args[0] if mark else None
+
+
+def _role_and_case(item: pytest.Item, claim: Claim) -> tuple[str, str]:
+    params = item.callspec.params  # type: ignore[attr-defined]
+    if control := params.get("control"):
+        return control.name, claim.case(control.case).name
+    return SUBJECT, params["case"].name
+
+
+def _keep_stored(config: pytest.Config, items: list[pytest.Item]) -> None:
+    try:
+        old = ledger.read(Path(config.option.replay), tolerate_cut=True)
+    except ledger.LedgerError as error:
+        _refuse(config, error)
+    held = stored.stored_rows(old.rows)
+    kept, left = [], []
+    for item in items:
+        claim = _claim_of(item)
+        is_held = claim is None or (claim.id, *_role_and_case(item, claim)) in held
+        (kept if is_held else left).append(item)
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept
 
 
 def _start(config: pytest.Config) -> Run:
@@ -109,6 +151,8 @@ def _start(config: pytest.Config) -> Run:
     rows: dict[stored.Key, list[ledger.Row]] = {}
     if option.resume:
         rows = stored.resume(path, header, writer)
+    elif path.exists() and path.stat().st_size:
+        raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
     else:
         writer.write(header)
     conditions = Conditions(
@@ -149,7 +193,7 @@ def _replay(source: Path, writer: ledger.Writer) -> Run:
 
 def _repeat_with(option: Any) -> str:
     named = (("--target", option.target), ("--model", option.model), ("-m", option.markexpr))
-    words = [f"{flag} {value!r}" if " " in value else f"{flag} {value}" for flag, value in named if value]
+    words = [f"{flag} {shlex.quote(value)}" for flag, value in named if value]
     return " ".join([*words, f"--seed {option.seed}"])
 
 
@@ -168,27 +212,36 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return outcome, str(verdict)[0], str(verdict)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Close the ledger; the verdicts decide the exit status, a broken run keeps its own."""
-    run = session.config.stash.get(RUN, None)
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[None]:
+    """Close the ledger, then let the page be written; a full disk is one line, not a traceback."""
     if session.config.option.claims and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
-    if run is None:
-        return
+    try:
+        if run := session.config.stash.get(RUN, None):
+            _close(session, run, exitstatus)
+        yield
+    except (OSError, ledger.LedgerError) as error:
+        session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+        _terminal(session.config).write_line(f"\nonecall: the run's end cannot be kept: {error}")
+
+
+def _close(session: pytest.Session, run: Run, exitstatus: int) -> None:
+    """The verdicts decide the exit status; a broken run keeps its own and gets no footer."""
     notes = deviations.stale(
         run.deviations, run.outcomes(), target=run.conditions.target, today=date.today()
     )
-    session.exitstatus = _exit(run, notes, exitstatus)
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        run.close(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", int(session.exitstatus), notes)
+        session.exitstatus = status = _exit(run, notes, exitstatus)
+        if not run.unfinished():
+            run.close(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", status, notes)
 
 
 def _exit(run: Run, notes: list[str], exitstatus: int) -> int:
-    if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        return exitstatus
+    """The worst of verdicts, stale deviations, claims cut short, and tests that are no claim's."""
     claims = [(Verdict(r["verdict"]), bool(r["known"])) for r in run.finished.values()]
-    return max(exit_status(claims), 1 if notes else 0)
+    claims += [(Verdict.VOID, False) for _ in run.unfinished()]
+    return 1 if notes else exit_status(claims) or int(exitstatus)
 
 
 def pytest_html_report_title(report: Any) -> None:

@@ -16,6 +16,7 @@ from claims._kit.verdict import Judgement, Verdict
 from fixtures.needs import Need
 
 Measure = Callable[[Any, Case], Measured]
+Test = Callable[..., None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +82,17 @@ class Claim:
             return replace(judged, verdict=Verdict.VOID, reason=measured.disturbed)
         return judged
 
-    def tests(self, measure: Measure) -> tuple[Callable[..., None], Callable[..., None]]:
-        """The claim as two plain pytest functions: it holds, and its controls are caught."""
+    def tests(self, measure: Measure) -> tuple[Test, Test | None]:
+        """The claim as two plain pytest functions: it holds, and its controls are caught.
+
+        The second is None where there is no control, so that pytest collects no empty test.
+        """
         self.registry["measure"] = measure
         claim = self
 
-        @pytest.mark.parametrize("case", self.cases, ids=[c.name for c in self.cases])
+        cases = [pytest.param(c, id=c.name, marks=c.marks) for c in self.cases]
+
+        @pytest.mark.parametrize("case", cases)
         def test_holds(bench: Any, case: Case) -> None:
             __tracebackhide__ = True
             bench.holds(claim, case)
@@ -97,13 +103,12 @@ class Claim:
             bench.control(claim, control)
 
         marks = sorted(self.scope.lanes) + (["quick"] if self.quick else [])
-        tests = (test_holds, test_control_is_caught)
-        for function in tests:
+        for function in (test_holds, test_control_is_caught):
             function.__module__ = sys._getframe(1).f_globals["__name__"]
             for mark in marks:
                 getattr(pytest.mark, mark)(function)
             pytest.mark.claim(claim)(function)
-        return tests
+        return test_holds, test_control_is_caught if self.controls else None
 
     @property
     def path(self) -> str:

@@ -15,7 +15,10 @@ FILE = Path(__file__).parents[1] / "deviations.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class Deviation:
-    """One claim (and case) that a target is known to refute, why, and when to look again."""
+    """One claim (and case) that a target is known to refute, why, and when to look again.
+
+    ``target`` is ``*`` where the claim does not depend on the model.
+    """
 
     claim: str
     target: str
@@ -33,7 +36,7 @@ def read(path: Path = FILE) -> list[Deviation]:
 def known(deviations: Iterable[Deviation], *, claim: str, case: str, target: str) -> str:
     """Why ``target`` is known to refute this case of the claim; empty when it is not."""
     for d in deviations:
-        if d.claim == claim and d.target == target and d.case in ("", case):
+        if d.claim == claim and d.target in ("*", target) and d.case in ("", case):
             return d.why
     return ""
 
@@ -54,7 +57,7 @@ def stale(
         seen = [
             v for (claim, case), v in outcomes.items() if claim == d.claim and d.case in ("", case)
         ]
-        if d.target != target or not seen:
+        if d.target not in ("*", target) or not seen:
             continue
         where = f"claims/deviations.toml: {d.claim}" + (f" [{d.case}]" if d.case else "")
         if Verdict.REFUTED not in seen and Verdict.CONFIRMED in seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,8 @@ class Case:
     """
 
     name: str
-    params: dict[str, object] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
     figure: Figure | None = None
     rule: str | None = None
     judged_on: frozenset[str] | None = None
+    marks: tuple[Any, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +22,10 @@ Row = dict[str, Any]
 
 class LedgerError(Exception):
     """Something is wrong with a ledger: one line that says what, where and what to do."""
+
+
+class Unwritable(LedgerError):
+    """The disk refuses rows, so nothing further can be kept: the run stops."""
 
 
 @cache
@@ -76,21 +81,25 @@ class Writer:
     _file: TextIO | None = None
 
     def write(self, row: Row) -> Row:
-        """Check, append and flush one row. LedgerError when the disk refuses it."""
+        """Check, append and flush one row.
+
+        LedgerError when the row does not fit the schema, Unwritable when the disk refuses it.
+        """
         checked = check(_plain(row), where=f"{self.path.name}: new {row.get('kind')} row")
+        line = json.dumps(checked, sort_keys=True, allow_nan=False) + "\n"
         try:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._file = self.path.open("a", encoding="utf-8")
-            self._file.write(json.dumps(checked, sort_keys=True, allow_nan=False) + "\n")
+            self._file.write(line)
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise LedgerError(
+            raise Unwritable(
                 f"{self.path}: cannot write the ledger ({error.strerror}); free some space or "
                 "name another place with --ledger; rows written so far are kept"
             ) from error
-        row = _numbers(json.loads(json.dumps(checked)))
+        row = _numbers(json.loads(line))
         self.rows.append(row)
         return row
 
@@ -134,7 +143,10 @@ def read(path: Path, *, tolerate_cut: bool = False) -> Ledger:
         raise LedgerError(f"{path}:1: the first line is no header; this is not a whole ledger")
     footer = rows[-1] if rows[-1]["kind"] == "footer" else None
     middle = rows[1:-1] if footer else rows[1:]
-    return Ledger(rows[0], tuple(r for r in middle if r["kind"] != "footer"), footer)
+    for number, row in enumerate(middle, start=2):
+        if row["kind"] in ("header", "footer"):
+            raise LedgerError(f"{path}:{number}: a second {row['kind']}; this is not one run")
+    return Ledger(rows[0], tuple(middle), footer)
 
 
 def _lines(path: Path, text: str, *, tolerate_cut: bool) -> Iterator[Row]:
@@ -142,8 +154,8 @@ def _lines(path: Path, text: str, *, tolerate_cut: bool) -> Iterator[Row]:
     for number, line in enumerate(lines, start=1):
         where = f"{path}:{number}"
         try:
-            row = json.loads(line, parse_constant=_refuse_constant)
-        except ValueError as error:
+            row = json.loads(line, parse_int=_whole_number, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
             if number == len(lines) and not text.endswith("\n"):
                 if tolerate_cut:
                     return
@@ -157,12 +169,34 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON; a ledger keeps it as a word in quotes")
 
 
-def cut_to_whole_lines(path: Path) -> bool:
-    """Drop a half-written last line in place; True when there was one."""
+def _whole_number(digits: str) -> int:
+    number = int(digits)
+    if abs(number) > sys.float_info.max:
+        raise ValueError("a whole number beyond what a float holds")
+    return number
+
+
+def mend_last_line(path: Path) -> bool:
+    """End a ledger that ``read`` tolerated with a whole line; True when it did not.
+
+    A last row that lacks only its line break gets it; a half-written one is dropped.
+    """
     data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) == len(data):
+    whole = data.rfind(b"\n") + 1
+    if whole == len(data):
         return False
     with path.open("r+b") as file:
-        file.truncate(len(whole))
+        if _is_json(data[whole:]):
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
+        else:
+            file.truncate(whole)
+    return True
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
     return True

@@ -96,5 +96,5 @@ def seconds_of(
 
 
 def ratios(pairs: Sequence[tuple[float, float]]) -> list[float]:
-    """second / first, per round."""
+    """The second arm over the first (second / first), per round."""
     return [second / first for first, second in pairs]

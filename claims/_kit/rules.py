@@ -1,10 +1,14 @@
-"""Rules turn samples and a figure into a judgement; they are pure, so a stored run can be judged
-again. Each *accepts*: NaN, an empty list or a short one falls on the safe side."""
+"""Rules turn samples and a figure into a judgement.
+
+They are pure, so that a stored run can be judged again. Each *accepts*: NaN, an empty list or a
+short one falls on the safe side.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
+from typing import Any
 
 from claims._kit import stats
 from claims._kit.figures import Figure
@@ -39,6 +43,21 @@ def every_sample_at_most(samples: Sequence[float], figure: Figure) -> Judgement:
         estimate=worst,
         low=min(samples),
         high=worst,
+        n=len(samples),
+    )
+
+
+def every_sample_at_least(samples: Sequence[float], figure: Figure) -> Judgement:
+    """CONFIRMED when every sample is finite and no smaller than the limit; the worst is shown."""
+    if trouble := usable(samples):
+        return _void(trouble, len(samples))
+    worst, under = min(samples), sum(not s >= figure.limit for s in samples)
+    return Judgement(
+        verdict=Verdict.REFUTED if under else Verdict.CONFIRMED,
+        reason=f"{under} of {len(samples)} samples miss the limit" if under else "all reach it",
+        estimate=worst,
+        low=worst,
+        high=max(samples),
         n=len(samples),
     )
 
@@ -106,7 +125,7 @@ def _against_limit(
 ) -> Judgement:
     right = interval.low > figure.limit if above else interval.high < figure.limit
     wrong = interval.high < figure.limit if above else interval.low > figure.limit
-    shown = {
+    shown: dict[str, Any] = {
         "estimate": interval.estimate,
         "low": interval.low if isfinite(interval.low) else None,
         "high": interval.high if isfinite(interval.high) else None,
@@ -129,6 +148,7 @@ RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
         every_sample_at_most,
+        every_sample_at_least,
         every_sample_equals,
         share_at_least,
         share_at_most,

@@ -8,20 +8,23 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from claims._kit import deviations as known_deviations
 from claims._kit.claim import Claim, Control, figures_row
+from claims._kit.claim_row import SUBJECT, Key, claim_row
 from claims._kit.deviations import Deviation
 from claims._kit.figures import Case
-from claims._kit.ledger import Row, Writer
+from claims._kit.ledger import Row, Unwritable, Writer
 from claims._kit.measure import Measured, NotApplicable
-from claims._kit.verdict import Judgement, Verdict, merge
+from claims._kit.outcome import report_case
+from claims._kit.verdict import Judgement, Verdict
 from fixtures.needs import CannotRun, Need, unmet
 
-SUBJECT = "subject"
+# What a measure can end with instead of samples; pytest's own ways out are no exceptions to it.
+_WAYS_OUT = (Exception, pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception)
 
 
 @dataclass(kw_only=True)
@@ -48,12 +51,12 @@ class Run:
     writer: Writer
     conditions: Conditions
     deviations: list[Deviation]
-    stored: dict[tuple[str, str, str], list[Row]] = field(default_factory=dict)
+    stored: dict[Key, list[Row]] = field(default_factory=dict)
     replay: bool = False
     clock: Callable[[], float] = time.perf_counter
     planned: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
-    verdicts: dict[tuple[str, str, str], Row] = field(default_factory=dict)
+    verdicts: dict[Key, Row] = field(default_factory=dict)
     finished: dict[str, Row] = field(default_factory=dict)
 
     def plan(self, claim: Claim, role: str, case: str) -> None:
@@ -65,7 +68,7 @@ class Run:
         """Judge one case on the honest subject; the pytest outcome follows the verdict."""
         __tracebackhide__ = True
         row = self._settle(claim, case, SUBJECT, lambda subject: subject)
-        _outcome(claim, row, self.conditions.repeat_with)
+        report_case(claim, row, self.conditions.repeat_with)
 
     def control(self, claim: Claim, control: Control) -> None:
         """Run a planted fault through the same measure; only REFUTED counts as caught."""
@@ -81,50 +84,63 @@ class Run:
                 pytrace=False,
             )
 
-    def _settle(
-        self, claim: Claim, case: Case, role: str, plant: Callable[[Any], Any]
-    ) -> Row:
+    def _settle(self, claim: Claim, case: Case, role: str, plant: Callable[[Any], Any]) -> Row:
+        __tracebackhide__ = True
         key = (claim.id, role, case.name)
-        if key in self.stored:
-            row = self._from_store(claim, case, role, self.stored[key])
-        else:
-            row = self._measure(claim, case, role, plant)
-        self.verdicts[key] = row
-        self._close_claim(claim)
+        try:
+            if key in self.stored:
+                row = self._from_store(claim, case, role, self.stored[key])
+            else:
+                row = self._measure(claim, case, role, plant)
+            self.verdicts[key] = row
+            self._close_claim(claim)
+        except Unwritable as error:
+            pytest.exit(f"onecall: {error}", returncode=int(pytest.ExitCode.USAGE_ERROR))
         return row
 
     def _from_store(self, claim: Claim, case: Case, role: str, rows: list[Row]) -> Row:
         samples = next((r for r in rows if r["kind"] == "samples"), None)
-        verdict = next(r for r in rows if r["kind"] == "verdict")
         if not self.replay:
-            return verdict
+            return rows[-1]
         if samples is None:
-            return self.writer.write(dict(verdict))
+            return self.writer.write(dict(rows[-1]))
         self.writer.write(dict(samples))
-        judged = claim.judge(case, Measured.from_row(samples))
+        judged = self._judge(claim, case, Measured.from_row(samples))
         return self._write_verdict(claim, case, role, judged)
 
     def _measure(self, claim: Claim, case: Case, role: str, plant: Callable[[Any], Any]) -> Row:
-        try:
-            if reason := self.not_applicable(claim, case):
-                raise NotApplicable(reason)
-            honest = claim.subject if claim.subject is not None else self.conditions.engine()
-            started = self.clock()
-            measured = claim.registry["measure"](plant(honest), case)
-            seconds = self.clock() - started
-        except NotApplicable as lack:
-            judged = Judgement(verdict=Verdict.NOT_APPLICABLE, reason=str(lack))
-            return self._write_verdict(claim, case, role, judged)
-        except CannotRun as error:
-            judged = Judgement(verdict=Verdict.VOID, reason=str(error))
-            return self._write_verdict(claim, case, role, judged)
-        except Exception as error:  # a crash voids one claim and the run goes on
-            traceback.print_exc(file=sys.stderr)
-            judged = Judgement(verdict=Verdict.VOID, reason=_crash(error))
-            return self._write_verdict(claim, case, role, judged)
         where = {"kind": "samples", "claim": claim.id, "case": case.name, "role": role}
-        self.writer.write({**where, **measured.row(), "seconds": round(seconds, 3)})
-        return self._write_verdict(claim, case, role, claim.judge(case, measured))
+        try:
+            measured, seconds = self._take(claim, case, plant)
+            self.writer.write({**where, **measured.row(), "seconds": round(seconds, 3)})
+            judged = self._judge(claim, case, measured)
+        except Unwritable:
+            raise
+        except NotApplicable as lack:
+            judged = Judgement(verdict=Verdict.NOT_APPLICABLE, reason=_words(lack))
+        except CannotRun as error:
+            judged = Judgement(verdict=Verdict.VOID, reason=_words(error))
+        except _WAYS_OUT as error:  # a crash voids one claim and the run goes on
+            judged = _crashed(error)
+        return self._write_verdict(claim, case, role, judged)
+
+    def _take(
+        self, claim: Claim, case: Case, plant: Callable[[Any], Any]
+    ) -> tuple[Measured, float]:
+        if self.replay:
+            raise CannotRun("this ledger holds no samples of this case; a replay measures nothing")
+        if reason := self.not_applicable(claim, case):
+            raise NotApplicable(reason)
+        honest = claim.subject if claim.subject is not None else self.conditions.engine()
+        started = self.clock()
+        measured = claim.registry["measure"](plant(honest), case)
+        return measured, self.clock() - started
+
+    def _judge(self, claim: Claim, case: Case, measured: Measured) -> Judgement:
+        try:
+            return claim.judge(case, measured)
+        except Exception as error:  # samples that no rule can read are no evidence
+            return _crashed(error)
 
     def not_applicable(self, claim: Claim, case: Case) -> str:
         """Why this case cannot be judged here, or an empty string when it can."""
@@ -164,9 +180,14 @@ class Run:
         done = {(role, case) for (c, role, case) in self.verdicts if c == claim.id}
         planned = self.planned.get(claim.id, [])
         if claim.id not in self.finished and set(planned) <= done:
-            self.finished[claim.id] = self.writer.write(
-                claim_row(claim, self.verdicts, self.conditions.repeat_with)
-            )
+            row = claim_row(claim, self.verdicts, self.conditions.repeat_with)
+            # A resumed run has the rows of claims that it had finished already.
+            kept = next((r for r in self.writer.rows if r == row), None)
+            self.finished[claim.id] = kept or self.writer.write(row)
+
+    def unfinished(self) -> list[str]:
+        """Ids of claims of which a selected case or control was never judged."""
+        return sorted(self.planned.keys() - self.finished.keys())
 
     def close(self, finished: str, exit: int, notes: list[str]) -> None:
         """Write the footer: the run went to its end, with this exit status."""
@@ -191,94 +212,15 @@ class Run:
         }
 
 
-def claim_row(
-    claim: Claim, verdicts: dict[tuple[str, str, str], Row], repeat_with: str
-) -> Row:
-    """The verdict of a whole claim, from those of its cases and controls."""
-    cases = [r for (c, role, _), r in verdicts.items() if c == claim.id and role == SUBJECT]
-    controls = [_control_row(claim, control, verdicts) for control in claim.controls]
-    judged = merge(
-        (Verdict(r["verdict"]) for r in cases),
-        controls_caught=(c["caught"] is True for c in controls),
-    )
-    if claim.no_control_because and not claim.controls:
-        judged = merge((Verdict(r["verdict"]) for r in cases), controls_caught=(True,))
-    deciding = [r for r in cases if r["verdict"] == judged]
-    refuted = [r for r in cases if r["verdict"] == Verdict.REFUTED]
-    known = refuted[0]["known"] if refuted and all(r["known"] for r in refuted) else ""
-    return {
-        "kind": "claim",
-        "claim": claim.id,
-        "verdict": str(judged),
-        "reason": _claim_reason(judged, deciding, controls, len(cases)),
-        "sentence": claim.sentence,
-        "source": {
-            "document": claim.source.document,
-            "where": claim.source.where,
-            "setting": claim.source.setting,
-        },
-        "scope": claim.scope.says,
-        "mechanism": claim.mechanism,
-        "known": known if judged is Verdict.REFUTED else "",
-        "controls": controls,
-        "cases": [r["case"] for r in cases],
-        "repeat": f"pytest {claim.path} {repeat_with}".strip(),
-    }
+def _words(error: BaseException) -> str:
+    """An error's message on one line; its type where it has none: a reason is never empty."""
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
-def _control_row(
-    claim: Claim, control: Control, verdicts: dict[tuple[str, str, str], Row]
-) -> Row:
-    row = verdicts.get((claim.id, control.name, claim.case(control.case).name))
-    caught: bool | None = None
-    reason = "not run in this selection"
-    if row is not None:
-        reason = f"{row['verdict']}: {row['reason']}"
-        if row["verdict"] != Verdict.NOT_APPLICABLE:
-            caught = row["verdict"] == Verdict.REFUTED
-    about = {"name": control.name, "sentence": control.sentence}
-    return {**about, "caught": caught, "reason": reason}
-
-
-def _claim_reason(judged: Verdict, deciding: list[Row], controls: list[Row], cases: int) -> str:
-    if deciding:
-        first = deciding[0]
-        where = f"{first['case']}: " if cases > 1 else ""
-        more = f" (and {len(deciding) - 1} more cases)" if len(deciding) > 1 else ""
-        return f"{where}{first['reason']}{more}"
-    missed = [c["name"] for c in controls if c["caught"] is not True]
-    if judged is Verdict.VOID and missed:
-        return f"controls not shown to be caught: {', '.join(missed)}"
-    return "no case was judged"
-
-
-def _crash(error: Exception) -> str:
-    what = " ".join(str(error).split())[:300]
+def _crashed(error: BaseException) -> Judgement:
+    traceback.print_exception(error, file=sys.stderr)
+    what = _words(error)
     if isinstance(error, MemoryError) or "out of memory" in what.lower():
-        return f"out of memory: {what or 'the measurement did not fit'}"
-    return f"the measurement crashed: {type(error).__name__}: {what}"
-
-
-def _outcome(claim: Claim, row: Row, repeat_with: str) -> None:
-    __tracebackhide__ = True
-    verdict = Verdict(row["verdict"])
-    if verdict is Verdict.NOT_APPLICABLE:
-        pytest.skip(row["reason"])
-    if verdict is Verdict.REFUTED and row["known"]:
-        pytest.xfail(f"known: {row['known']}")
-    if verdict is not Verdict.CONFIRMED:
-        _fail(claim, row, repeat_with)
-
-
-def _fail(claim: Claim, row: Row, repeat_with: str) -> NoReturn:
-    __tracebackhide__ = True
-    figure = row["figure"]
-    lines = [
-        f"{claim.id} [{row['case']}] {row['verdict']}: {row['reason']}",
-        f"  promised: {claim.sentence} ({claim.source.document}, {claim.source.where})",
-        f"  claimed:  {figure['claimed']} ({figure['setting']})",
-        f"  limit:    {figure['limit']} {figure['unit']}: {figure['why']}",
-        f"  measured: {row['estimate']} [{row['low']}, {row['high']}], n = {row['n']}",
-        f"  repeat:   pytest {claim.path} {repeat_with}",
-    ]
-    pytest.fail("\n".join(lines), pytrace=False)
+        return Judgement(verdict=Verdict.VOID, reason=f"out of memory: {what}")
+    reason = f"the measurement crashed: {type(error).__name__}: {what}"
+    return Judgement(verdict=Verdict.VOID, reason=reason)

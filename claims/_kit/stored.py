@@ -6,24 +6,32 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from claims._kit.ledger import LedgerError, Row, Writer, cut_to_whole_lines, read
+from claims._kit.ledger import LedgerError, Row, Writer, mend_last_line, read
 
 Key = tuple[str, str, str]
 
 # Two halves of one run are comparable only if all of these are the same.
 _SAME = ("seed", "lane", "device", "target", "engine", "software")
+_SAME_MACHINE = ("cpu", "cores", "threads")
 
 
 def stored_rows(rows: Iterable[Row]) -> dict[Key, list[Row]]:
     """Rows of finished cases and controls by (claim, role, case).
 
-    Samples without a verdict belong to a case that was cut off; they are left out.
+    Samples without a verdict belong to a case that was cut off; they are left out, also where a
+    resumed run measured the case again after them.
     """
     found: dict[Key, list[Row]] = {}
     for row in rows:
-        if row["kind"] in ("samples", "verdict"):
-            found.setdefault((row["claim"], row["role"], row["case"]), []).append(row)
-    return {k: v for k, v in found.items() if any(r["kind"] == "verdict" for r in v)}
+        if row["kind"] == "samples":
+            found[_key(row)] = [row]
+        elif row["kind"] == "verdict":
+            found.setdefault(_key(row), []).append(row)
+    return {k: v for k, v in found.items() if v[-1]["kind"] == "verdict"}
+
+
+def _key(row: Row) -> Key:
+    return row["claim"], row["role"], row["case"]
 
 
 def resume(path: Path, header: Row, writer: Writer) -> dict[Key, list[Row]]:
@@ -33,18 +41,25 @@ def resume(path: Path, header: Row, writer: Writer) -> dict[Key, list[Row]]:
     """
     if not path.is_file():
         raise LedgerError(f"--resume {path}: there is no such ledger; check the path")
-    cut_to_whole_lines(path)
-    old = read(path)
+    old = read(path, tolerate_cut=True)
     if old.footer is not None:
         raise LedgerError(f"--resume {path}: this run is finished; run again without --resume")
     now = json.loads(json.dumps(header))
     changed = [name for name in _SAME if old.header[name] != now[name]]
+    if _machine(old.header) != _machine(now):
+        changed.append("machine")
     if changed:
         raise LedgerError(
             f"--resume {path}: {', '.join(changed)} differ from the run that began; its samples "
             "cannot be joined with new ones, start a new run"
         )
+    mend_last_line(path)
     writer.rows.extend(old.all_rows)
     return stored_rows(old.rows)
 
 
+def _machine(header: Row) -> list[object]:
+    """What times depend on and a restart leaves alone (clocks and temperature move)."""
+    machine = header["machine"]
+    parts = [machine.get(name) for name in _SAME_MACHINE]
+    return [*parts, *(gpu.get("name") for gpu in machine.get("gpus", []))]

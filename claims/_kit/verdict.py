@@ -58,8 +58,9 @@ def exit_status(verdicts: Iterable[tuple[Verdict, bool]]) -> int:
 
     A run that judged nothing is VOID, not a success.
     """
-    seen = [verdict for verdict, known in verdicts if not (known and verdict is Verdict.REFUTED)]
-    excused = any(known and verdict is Verdict.REFUTED for verdict, known in verdicts)
+    told = list(verdicts)
+    seen = [verdict for verdict, known in told if not (known and verdict is Verdict.REFUTED)]
+    excused = len(seen) < len(told)
     if Verdict.REFUTED in seen:
         return EXIT_REFUTED
     if Verdict.VOID in seen:
