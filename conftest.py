@@ -205,7 +205,8 @@ def bench(pytestconfig: pytest.Config) -> Run:
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Show the verdict, not pytest's word for it, beside each case."""
-    verdict = dict(report.user_properties).get("verdict")
+    # A file that cannot be collected is reported too, and has neither.
+    verdict = dict(getattr(report, "user_properties", ())).get("verdict")
     if report.when != "call" or not verdict:
         return None
     outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome

@@ -1,6 +1,6 @@
 """A pytest plugin that replaces the model of a run: real conftest, kit and ledger, no weights.
 
-Loaded with ``-p meta_tests.stand_in``; claims with a subject of their own then run in a second.
+Loaded with ``-p meta_tests.stand_in``; claims with a subject of their own then run at once.
 ``ONECALL_MADE_UP_DEVIATIONS`` names a file of known deviations to use instead of the real one.
 """
 
@@ -12,6 +12,8 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from claims._kit import deviations
 from fixtures import targets
@@ -61,10 +63,16 @@ def _device_for(_lane: str, wanted: str) -> str:
     return "cpu" if wanted == "auto" else wanted
 
 
-stub = types.ModuleType("fixtures.session")
-vars(stub).update(Session=Session, chosen=_chosen, device_for=_device_for)
-sys.modules["fixtures.session"] = stub
+STUB = types.ModuleType("fixtures.session")
+vars(STUB).update(Session=Session, chosen=_chosen, device_for=_device_for)
 
-if named := os.environ.get("ONECALL_MADE_UP_DEVIATIONS"):
-    read = deviations.read
-    vars(deviations)["read"] = lambda: read(Path(named))
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the stand-in where conftest looks for a session."""
+    patch = pytest.MonkeyPatch()
+    patch.setitem(sys.modules, "fixtures.session", STUB)
+    if named := os.environ.get("ONECALL_MADE_UP_DEVIATIONS"):
+        read = deviations.read
+        patch.setattr(deviations, "read", lambda: read(Path(named)))
+    config.add_cleanup(patch.undo)

@@ -81,7 +81,7 @@ def _svg(claim: ClaimView, series: dict[str, list[Point]], axis: str) -> str:
         warnings.simplefilter("ignore")
         # Nobody's own settings may change the drawing.
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS | {"svg.hashsalt": claim.id})
+        mpl.rcParams.update(_SETTINGS | {"svg.hashsalt": plain(claim.id)})
         figure = Figure(figsize=(5.2, 3.2), layout="constrained")
         axes = figure.subplots()
         for index, (name, points) in enumerate(series.items()):

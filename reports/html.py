@@ -9,9 +9,12 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from reports.words import number
+
 # Joiners belong to emoji and to several scripts; the replacement character is visible itself.
 _HARMLESS = frozenset("\u200c\u200d\ufffd")
 _DEEPEST = 8
+_SHORT = 100
 _ODD = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\uffff\U000e0000-\U000e0fff"
@@ -73,23 +76,39 @@ def tag(name: str, content: str, css: str = "") -> str:
 
 def pairs(items: list[tuple[str, str]], css: str = "facts") -> str:
     """A description list of (term, HTML); pairs without content are left out."""
+    shown = [(term, content) for term, content in items if content]
     rows = "".join(
-        f"<div><dt>{text(term)}</dt><dd>{content}</dd></div>" for term, content in items if content
+        f"<div><dt>{text(term)}</dt><dd>{content}</dd></div>" for term, content in shown
     )
-    return f'<dl class="{css}">{rows}</dl>' if rows else ""
+    return tag("dl", rows, css) if rows else ""
 
 
 def any_json(value: Any, depth: int = 0) -> str:
-    """Any JSON value, as text that wraps: strings as they are, the rest as JSON."""
+    """Any JSON value, as text that wraps: strings as they are, numbers with few digits."""
     nested = depth < _DEEPEST
     if nested and isinstance(value, dict) and value:
-        rows = [(str(k), any_json(v, depth + 1)) for k, v in sorted(value.items())]
-        return pairs(rows, css="notes")
+        rows = (_pair(str(k), v, depth + 1) for k, v in sorted(value.items()))
+        return tag("dl", "".join(rows), "notes")
     if nested and isinstance(value, list) and any(isinstance(v, dict | list | str) for v in value):
         return tag("ol", "".join(tag("li", any_json(v, depth + 1)) for v in value), "notes")
-    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # HTML drops the first line feed of a pre; this one is that, so the text keeps its own.
-    return f'<pre dir="auto">\n{text(shown)}</pre>'
+    return f'<pre dir="auto">\n{text(_as_text(value))}</pre>'
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list) and value and all(isinstance(v, int | float) for v in value):
+        return ", ".join(map(_as_text, value))
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _pair(name: str, value: Any, depth: int) -> str:
+    shown = any_json(value, depth)
+    css = "short" if "<dl" not in shown and "<ol" not in shown and len(shown) < _SHORT else "long"
+    return f'<div class="{css}"><dt>{bdi(name)}</dt><dd>{shown}</dd></div>'
 
 
 def copyable(command: str) -> str:

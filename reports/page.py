@@ -19,14 +19,16 @@ from reports.summary_html import band, conditions, families, look_first, tools
 HERE = Path(__file__).parent / "page"
 CSS = HERE / "page.css"
 
-_VERDICTS = (
-    ("CONFIRMED", "The measured value is on the claimed side of the limit, its interval too."),
-    ("REFUTED", "It is on the other side. The row says by how much, and how to see it again."),
-    ("REFUTED (known)", "Refuted, and listed with a reason and a date to look again."),
-    ("INCONCLUSIVE", "The interval contains the limit: too few samples to tell."),
-    ("NOT APPLICABLE", "The claim speaks of something this model, engine or machine lacks."),
-    ("VOID", "No authority: a planted fault was missed, a floor beaten, no numbers, or a crash."),
-)
+_VERDICTS = {
+    "CONFIRMED": "The limit is met: by the whole interval of a share or a median, else by each "
+    "sample.",
+    "REFUTED": "It is not. The row says by how much, with which input, and how to see it again.",
+    "REFUTED (known)": "Refuted, and listed with a reason and a date to look again.",
+    "INCONCLUSIVE": "The interval contains the limit: too few samples to tell.",
+    "NOT APPLICABLE": "The claim speaks of something this model, engine or machine lacks.",
+    "VOID": "No authority: a planted fault was missed, a floor beaten, the machine disturbed, or "
+    "nothing was measured.",
+}
 
 
 def body(rows: Iterable[Row]) -> str:
@@ -49,12 +51,15 @@ def _script() -> str:
 
 
 def _guide() -> str:
-    verdicts = "".join(f"<div><dt>{badge(v)}</dt><dd>{said}</dd></div>" for v, said in _VERDICTS)
+    verdicts = "".join(
+        f"<div><dt>{badge(v)}</dt><dd>{said}</dd></div>" for v, said in _VERDICTS.items()
+    )
     said = (
         "<p><b>Claimed</b> is the source's number under the source's conditions. <b>Limit</b> is "
-        "what decides here, with the reason for exactly that value. <b>Interval</b>: for a share "
-        "the exact 95 % interval, for a median the 95 % bootstrap interval. Where a claim speaks "
-        "of every sample, the smallest and the largest one stand there instead.</p>"
+        "what decides here, with the reason for exactly that value. <b>Interval</b>: the exact "
+        "95 % interval of a share or of a median. <b>Samples a to b</b>: the smallest and the "
+        "largest, where a claim speaks of every sample, or where the interval of a median of few "
+        "samples reaches just as far.</p>"
         "<p><b>Controls</b> are planted faults. Each goes through the same measurement and the "
         "same rule as the real subject, and has to come out refuted. <b>Floor</b> is a bound from "
         "physics that no right measurement can beat.</p>"

@@ -10,6 +10,7 @@ from reports.html import plain
 from reports.model import TROUBLE, UNFINISHED, ClaimView, view
 
 _VERDICT = max(map(len, (*TROUBLE, "NOT APPLICABLE")))
+_UNIT = 32
 
 
 def table(rows: Iterable[Row]) -> str:
@@ -34,7 +35,7 @@ def table(rows: Iterable[Row]) -> str:
 def _lines(claim: ClaimView, width: int) -> list[str]:
     first = f"{claim.label:{_VERDICT}}  {claim.id:{width}}  {_measured(claim)}".rstrip()
     if claim.label == "NOT APPLICABLE":
-        return [f"{first}{plain(claim.reason)}"]
+        return [f"{claim.label:{_VERDICT}}  {claim.id:{width}}  {plain(claim.reason)}"]
     if claim.label not in (*TROUBLE, UNFINISHED):
         return [first]
     told = [("why", claim.reason)]
@@ -51,10 +52,10 @@ def _measured(claim: ClaimView) -> str:
     if case is None or case.estimate is None:
         return ""
     controls = f", controls {words.caught(claim)}" if claim.controls else ""
-    return (
-        f"{words.estimate(case)}, limit {words.number(case.limit)} {plain(case.figure['unit'])}, "
-        f"n = {case.verdict['n']}{controls}"
-    )
+    unit = plain(case.figure["unit"])
+    unit = unit if len(unit) <= _UNIT else f"{unit[: _UNIT - 3].rstrip()}..."
+    limit = f"limit {words.number(case.limit)} {unit}".rstrip()
+    return f"{words.estimate(case)}, {limit}, n = {case.verdict['n']}{controls}"
 
 
 def claim_list(rows: Sequence[tuple[str, Sequence[str], str]]) -> str:

@@ -110,8 +110,8 @@ def holds(run: RunView) -> str:
     confirmed = run.counts["CONFIRMED"]
     if not run.judged:
         return "No claim was judged here"
-    one = run.judged == 1
-    return f"{confirmed} of {run.judged} claim{'' if one else 's'} hold{'s' if one else ''} here"
+    claims = plural(run.judged, "claim") + ("" if run.footer else " finished so far")
+    return f"{confirmed} of {claims} hold{'s' if run.judged == 1 else ''} here"
 
 
 def listed(names: Sequence[str]) -> str:

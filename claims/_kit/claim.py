@@ -19,7 +19,7 @@ Measure = Callable[[Any, Case], Measured]
 Test = Callable[..., None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Control:
     """A planted fault that the claim's own measure has to refute.
 

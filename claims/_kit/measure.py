@@ -21,6 +21,12 @@ class Floor:
     unit: str
     why: str
 
+    @classmethod
+    def of_weights(cls, what: str, *, measured_ms: float, floor_ms: float) -> Floor:
+        """The floor of a step that reads each weight once."""
+        why = "weight bytes over the read bandwidth probed in this run"
+        return cls(what=what, measured=measured_ms, floor=floor_ms, unit="ms", why=why)
+
     @property
     def beaten(self) -> bool:
         """True when the measurement is below what is possible, or is no number at all."""

@@ -77,6 +77,25 @@ def every_sample_equals(samples: Sequence[float], figure: Figure) -> Judgement:
     )
 
 
+def every_one_of(samples: Sequence[float], figure: Figure) -> Judgement:
+    """Of 0/1 samples each is 1: for guarantees, which one counterexample refutes.
+
+    The exact interval of the share is shown, so that "80 of 80" comes with its lower bound.
+    """
+    if trouble := _not_shares(samples):
+        return _void(trouble, len(samples))
+    hits, n = sum(map(int, samples)), len(samples)
+    interval = stats.proportion(hits, n)
+    return Judgement(
+        verdict=Verdict.CONFIRMED if hits == n and figure.limit == 1 else Verdict.REFUTED,
+        reason=f"{hits} of {n}",
+        estimate=interval.estimate,
+        low=interval.low,
+        high=interval.high,
+        n=n,
+    )
+
+
 def share_at_least(samples: Sequence[float], figure: Figure) -> Judgement:
     """Of 0/1 samples, the true share is above the limit: exact interval decides."""
     return _share(samples, figure, above=True)
@@ -87,11 +106,14 @@ def share_at_most(samples: Sequence[float], figure: Figure) -> Judgement:
     return _share(samples, figure, above=False)
 
 
+def _not_shares(samples: Sequence[float]) -> str | None:
+    strange = [s for s in samples if s not in (0, 1)]
+    return usable(samples) or (f"a share counts 0 and 1, got {strange[0]!r}" if strange else None)
+
+
 def _share(samples: Sequence[float], figure: Figure, *, above: bool) -> Judgement:
-    if trouble := usable(samples):
+    if trouble := _not_shares(samples):
         return _void(trouble, len(samples))
-    if strange := [s for s in samples if s not in (0, 1)]:
-        return _void(f"a share counts 0 and 1, got {strange[0]!r}", len(samples))
     hits, n = sum(map(int, samples)), len(samples)
     interval = stats.proportion(hits, n)
     return _against_limit(
@@ -150,6 +172,7 @@ RULES: dict[str, Rule] = {
         every_sample_at_most,
         every_sample_at_least,
         every_sample_equals,
+        every_one_of,
         share_at_least,
         share_at_most,
         median_at_least,

@@ -79,9 +79,14 @@ def trials_to_settle(
 
 
 def samples_to_settle(interval: Interval, n: int, limit: float) -> int | None:
-    """How many more samples would shrink ``interval`` off ``limit``, by the square-root law."""
+    """How many more samples would shrink ``interval`` off ``limit``, by the square-root law.
+
+    None when the estimate lies on the limit, or so near that a million times the samples would
+    not be enough.
+    """
     gap = abs(interval.estimate - limit)
     half = max(interval.high - interval.estimate, interval.estimate - interval.low)
-    if gap == 0 or not isfinite(half):
+    ratio = half / gap if gap else inf
+    if not ratio <= 1000:
         return None
-    return max(1, ceil(n * (half / gap) ** 2) - n)
+    return max(1, ceil(n * ratio**2) - n)

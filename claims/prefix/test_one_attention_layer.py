@@ -15,7 +15,7 @@ from fixtures.faults import one_layer as faults
 
 CLAIM = Claim(
     id="prefix/one-attention-layer",
-    sentence="One causal attention layer gives the new tokens the same output with a cached prefix.",
+    sentence=__doc__,
     source=Source(
         document="one-call",
         where="section 1, the small PyTorch check",
@@ -48,14 +48,14 @@ CLAIM = Claim(
     quick=True,
     controls=(
         Control(
-            name="mask shifted by one",
-            sentence="Each new token also sees the one after it.",
-            plant=faults.mask_shifted_by_one,
+            "mask shifted by one",
+            "Each new token also sees the one after it.",
+            faults.mask_shifted_by_one,
         ),
         Control(
-            name="one cached row replaced",
-            sentence="The keys and values of one prefix token belong to another text.",
-            plant=faults.one_cached_row_replaced,
+            "one cached row replaced",
+            "The keys and values of one prefix token belong to another text.",
+            faults.one_cached_row_replaced,
         ),
     ),
 )

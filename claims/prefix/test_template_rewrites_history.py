@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from claims._kit.claim import Claim, Control
@@ -54,7 +55,7 @@ CLAIM = Claim(
 def measure(chat_format: Any, case: Case) -> Measured:
     """Ids lost at each turn: those of a prompt, less those it shares with the next one."""
     prompts = [chat_format.ids(chat) for chat in CHATS[case.name]]
-    pairs = list(zip(prompts, prompts[1:], strict=False))
+    pairs = list(pairwise(prompts))
     kept = [shared(before, after) for before, after in pairs]
     lost = [len(before) - n for (before, _), n in zip(pairs, kept, strict=True)]
     before, after = pairs[0]

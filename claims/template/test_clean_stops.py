@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from claims._kit.claim import Claim, Control
@@ -9,7 +10,8 @@ from claims._kit.figures import Case, Figure, Source
 from claims._kit.measure import Measured
 from claims._kit.rules import share_at_least
 from fixtures import questions
-from fixtures.faults import answering
+from fixtures.faults.answering import AlwaysClean, NeverStops
+from fixtures.faults.answering import RawInsteadOfTemplate as Raw
 from fixtures.needs import Need
 
 SETTING = "Qwen3-8B, greedy, at most 32 new tokens, five questions"
@@ -17,60 +19,39 @@ HALF = (
     "the source opposes always (5 of 5) to never (0 of 5); one half is as far from both, and the "
     "exact interval over 60 questions lies clear of it for any rate below 0.36 or above 0.64"
 )
+UNITS = {"clean": "share of clean answers", "stops": "share of replies that stop"}
 
 
-def figure(claimed: str, unit: str) -> Figure:
-    """The limit is the same in all cases; the side on which the source stands differs."""
-    return Figure(limit=0.5, unit=unit, claimed=claimed, setting=SETTING, why=HALF)
+FIGURE = Figure(limit=0.5, unit=UNITS["clean"], claimed="5 of 5 clean", setting=SETTING, why=HALF)
 
 
-CLEAN, STOPS = "share of clean answers", "share of replies that stop"
-FAILS = {"rule": "share_at_most"}
+def case(wrapping: str, mark: str) -> Case:
+    """Natively the mark is the rule, in the other wrappings the exception; one half decides."""
+    native = wrapping == "native"
+    claimed = f"{5 if native else 0} of 5 {mark}"
+    return Case(
+        name=f"{wrapping}, {mark}",
+        params={"wrapping": wrapping, "mark": mark},
+        figure=replace(FIGURE, unit=UNITS[mark], claimed=claimed),
+        rule="share_at_least" if native else "share_at_most",
+    )
+
+
+CASES = tuple(case(w, m) for w in ("native", "raw", "llama-2") for m in ("clean", "stops"))
 
 CLAIM = Claim(
     id="template/clean-stops",
     sentence=__doc__,
     source=Source(document="one-call", where="section 2, five questions in three wrappings"),
-    figure=figure("5 of 5 clean", CLEAN),
+    figure=FIGURE,
     rule=share_at_least,
     needs=frozenset({Need.MODEL, Need.TRAINED, Need.TOKENIZER, Need.CHAT_TEMPLATE}),
     mechanism="Control tokens around each turn are what the model was trained to end on.",
-    cases=(
-        Case(name="native, clean", params={"wrapping": "native", "mark": "clean"}),
-        Case(
-            name="native, stops",
-            params={"wrapping": "native", "mark": "stops"},
-            figure=figure("5 of 5 stop", STOPS),
-        ),
-        *(
-            Case(
-                name=f"{wrapping}, {mark}",
-                params={"wrapping": wrapping, "mark": mark},
-                figure=figure(f"0 of 5 {mark}", CLEAN if mark == "clean" else STOPS),
-                **FAILS,
-            )
-            for wrapping in ("raw", "llama-2")
-            for mark in ("clean", "stops")
-        ),
-    ),
+    cases=CASES,
     controls=(
-        Control(
-            name="native arm given the raw prompt",
-            sentence="The messages reach the model without their template.",
-            plant=answering.RawInsteadOfTemplate,
-        ),
-        Control(
-            name="never stops",
-            sentence="The end token is not recognised.",
-            plant=answering.NeverStops,
-            case="native, stops",
-        ),
-        Control(
-            name="clean whatever the wrapping",
-            sentence="An oracle that answers and stops even in raw text.",
-            plant=answering.AlwaysClean,
-            case="raw, clean",
-        ),
+        Control("raw prompt in the native arm", Raw.__doc__, Raw, "native, clean"),
+        Control("never stops", NeverStops.__doc__, NeverStops, "native, stops"),
+        Control("clean in any wrapping", AlwaysClean.__doc__, AlwaysClean, "raw, clean"),
     ),
 )
 
@@ -87,10 +68,7 @@ def measure(engine: Any, case: Case) -> Measured:
             "clean": f"{sum(clean)} of {len(clean)}",
             "stops": f"{sum(stops)} of {len(stops)}",
             "of the source's five": f"{sum(marks[:5])} of 5 with this mark",
-            "replies": [
-                {"asked": question["ask"], "reply": reply.text, "ended": reply.ended}
-                for question, reply in answered
-            ],
+            "replies": [[q["ask"], r.text, f"ended: {r.ended}"] for q, r in answered],
         },
     )
 

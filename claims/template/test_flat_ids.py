@@ -33,8 +33,8 @@ PLACED = Figure(
     limit=0,
     unit="control tokens missing from their places or standing elsewhere",
     claimed="seven positions, not printed",
-    why="openings at 0, 16, 31 and closings at 14, 29 follow from the ids of role, line end and "
-    "text between them; role and line end follow the last opening, so thinking spans 34 to 36",
+    why="opening, role and line end are 3 ids, the two texts 11 and 10, closing and line end 2: "
+    "turns open at 0, 16, 31 and close at 14, 29; the last opening, 3 on, leads to 34 and 36",
 )
 
 CLAIM = Claim(
