@@ -132,12 +132,14 @@ def _keep_stored(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def _start(config: pytest.Config) -> Run:
     """A new run, a resumed one, or a stored one to be judged again."""
-    from fixtures.session import Session, chosen, device_for
-
     option, path = config.option, config.stash[PATH]
     writer = ledger.Writer(path)
+    if not option.resume and path.exists() and path.stat().st_size:
+        raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
     if option.replay:
         return _replay(Path(option.replay), writer)
+    from fixtures.session import Session, chosen, device_for
+
     lane = option.markexpr or "all"
     session = Session(
         target=chosen(option.target, option.model),
@@ -151,8 +153,6 @@ def _start(config: pytest.Config) -> Run:
     rows: dict[stored.Key, list[ledger.Row]] = {}
     if option.resume:
         rows = stored.resume(path, header, writer)
-    elif path.exists() and path.stat().st_size:
-        raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
     else:
         writer.write(header)
     conditions = Conditions(

@@ -45,7 +45,7 @@ def measure(counting: Any, case: Case) -> Measured:  # noqa: ARG001 - one case
     calls, operations = norms_run(engine, counting.decode_step(engine, past=CONTEXT))
     return Measured(
         samples=[calls, operations],
-        witness=f"{calls} calls, {operations} reciprocal roots: two a layer and a last one",
+        witness=f"{calls} calls of normalising modules, {operations} reciprocal roots",
     )
 
 
