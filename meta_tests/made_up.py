@@ -215,3 +215,13 @@ def finished(args: Iterable[object], **options: Any) -> tuple[int, str]:
     process = command(args, **options)
     output, _ = process.communicate(timeout=120)
     return process.returncode, output
+
+
+def refused(result: tuple[int, str]) -> str:
+    """The one line of a run that was refused as it began."""
+    status, output = result
+    assert status == 4, output
+    assert "Traceback" not in output
+    lines = [line for line in output.splitlines() if "onecall:" in line]
+    assert len(lines) == 1, output
+    return lines[0]

@@ -19,7 +19,7 @@ from claims._kit.figures import Case
 from claims._kit.ledger import LedgerError, Unwritable, Writer
 from claims._kit.measure import Measured
 from meta_tests import made_up
-from meta_tests.made_up import answers, claim, header, judge, run_of
+from meta_tests.made_up import answers, claim, header, judge, refused, run_of
 
 
 def whole(folder: Path) -> Path:

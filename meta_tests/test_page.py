@@ -432,6 +432,36 @@ def test_the_last_row_of_a_kind_wins(rows: list[Row]):
     assert "judged anew" in seen
 
 
+def test_a_limit_that_is_no_number_breaks_nothing(rows: list[Row]):
+    """A figure may lack a finite limit; it is shown by name and not drawn."""
+    strange = [
+        {**r, "figure": {**r["figure"], "limit": "inf"}} if r["kind"] == "verdict" else r
+        for r in rows
+    ]
+    seen = page.body(strange)
+
+    assert "<b>infinity</b>" in seen
+    assert 'class="bar"' not in seen
+    assert 'data-distance="nan"' not in seen
+
+
+def test_claims_without_their_cases_are_still_shown(rows: list[Row]):
+    """A ledger may have lost its samples or its verdicts; the claims keep theirs."""
+    for kinds in (("header", "claim"), ("header", "claim", "verdict"), ("verdict",)):
+        seen = Parsed(page.body([row for row in rows if row["kind"] in kinds]))
+        assert seen.faults == []
+        assert {c.id for c in view(rows).claims} <= set(seen.values("id"))
+
+
+def test_the_machine_is_the_device_that_was_used(rows: list[Row]):
+    """On CUDA the page names the GPU, else the processor."""
+    machine = {**rows[0]["machine"], "gpus": [{"name": "Imaginary GPU"}]}
+    on_gpu = view([{**rows[0], "machine": machine, "device": "cuda"}])
+
+    assert words.machine(on_gpu) == "Imaginary GPU"
+    assert words.machine(view(rows)) == "Imaginary CPU 9000, 2 cores, 23.5 GiB"
+
+
 def test_many_refutations_are_folded_after_the_first():
     """The list at the top stays short; the rest is one click away."""
     seen = summary_html.look_first(view(many(200)))

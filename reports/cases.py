@@ -116,7 +116,7 @@ class Case:
     @property
     def distance(self) -> float:
         """How far the estimate is from the limit, 0 (on it) to 1 or more, relative to both."""
-        if self.estimate is None:
+        if self.estimate is None or not (isfinite(self.estimate) and isfinite(self.limit)):
             return float("inf")
         size = max(abs(self.estimate), abs(self.limit))
         return abs(self.estimate - self.limit) / size if size else 0.0

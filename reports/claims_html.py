@@ -10,7 +10,7 @@ from reports.detail_html import badge, detail, measured, unit
 from reports.html import attr, bdi, copyable, tag, text
 from reports.model import TROUBLE, UNFINISHED, ClaimView, RunView
 
-HEADS = ("Verdict", "Claim", "Claimed", "Measured", "Limit", "Controls caught")
+HEADS = ("Verdict", "Claim", "Claimed", "Measured", "Limit", "Controls")
 
 
 def claims_table(run: RunView) -> str:
@@ -115,7 +115,8 @@ def _limit(claim: ClaimView) -> str:
 
 def _caught(claim: ClaimView) -> str:
     missed = [c.name for c in claim.controls if c.caught is False]
-    shown = f"<b>{words.caught(claim)}</b>"
+    said = words.caught(claim)
+    shown = f"<b>{said}</b>{' caught' if ' of ' in said else ''}"
     if missed:
         shown += f'<span class="soft block">missed: {bdi(words.listed(missed))}</span>'
     return shown

@@ -21,7 +21,8 @@ def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat_with: str) -> Row:
     cases = [r for (c, role, _), r in verdicts.items() if c == claim.id and role == SUBJECT]
     controls = [_control_row(claim, control, verdicts) for control in claim.controls]
     missing = sorted({c.name for c in claim.cases} - {r["case"] for r in cases})
-    caught = [c["caught"] is True for c in controls]
+    # A control of a case that does not apply here (another device's) has nothing to show.
+    caught = [c["caught"] for c in controls if c["caught"] is not None]
     if claim.no_control_because and not claim.controls:
         caught = [True]
     seen = [*(Verdict(r["verdict"]) for r in cases), *(Verdict.VOID for _ in missing)]
@@ -50,13 +51,16 @@ def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat_with: str) -> Row:
 
 
 def _control_row(claim: Claim, control: Control, verdicts: dict[Key, Row]) -> Row:
-    row = verdicts.get((claim.id, control.name, claim.case(control.case).name))
-    caught: bool | None = None
+    case = claim.case(control.case).name
+    row, honest = (verdicts.get((claim.id, role, case)) for role in (control.name, SUBJECT))
+    caught: bool | None = False
     reason = "not run in this selection"
     if row is not None:
         reason = f"{row['verdict']}: {row['reason']}"
-        if row["verdict"] != Verdict.NOT_APPLICABLE:
-            caught = row["verdict"] == Verdict.REFUTED
+        # A fault that makes its measure look away has escaped; only a case that does not apply
+        # to the honest subject either has nothing to show.
+        nowhere = {r["verdict"] for r in (row, honest) if r} == {Verdict.NOT_APPLICABLE}
+        caught = None if nowhere else row["verdict"] == Verdict.REFUTED
     about = {"name": control.name, "sentence": control.sentence}
     return {**about, "caught": caught, "reason": reason}
 
@@ -69,7 +73,7 @@ def _claim_reason(
         where = f"{first['case']}: " if cases > 1 else ""
         more = f" (and {len(deciding) - 1} more cases)" if len(deciding) > 1 else ""
         return f"{where}{first['reason']}{more}"
-    missed = [c["name"] for c in controls if c["caught"] is not True]
+    missed = [c["name"] for c in controls if c["caught"] is False]
     if judged is Verdict.VOID and missed:
         return f"controls not shown to be caught: {', '.join(missed)}"
     if missing:

@@ -11,7 +11,7 @@ from claims._kit.ledger import Row
 from claims._kit.verdict import Verdict
 
 
-def report_case(claim: Claim, row: Row, repeat_with: str) -> None:
+def report_case(claim: Claim, row: Row, repeat_with: str, *, witness: str = "") -> None:
     """End the test of one case as its verdict says; returns only for CONFIRMED."""
     __tracebackhide__ = True
     verdict = Verdict(row["verdict"])
@@ -20,10 +20,10 @@ def report_case(claim: Claim, row: Row, repeat_with: str) -> None:
     if verdict is Verdict.REFUTED and row["known"]:
         pytest.xfail(f"known: {row['known']}")
     if verdict is not Verdict.CONFIRMED:
-        _fail(claim, row, repeat_with)
+        _fail(claim, row, repeat_with, witness)
 
 
-def _fail(claim: Claim, row: Row, repeat_with: str) -> NoReturn:
+def _fail(claim: Claim, row: Row, repeat_with: str, witness: str) -> NoReturn:
     __tracebackhide__ = True
     figure = row["figure"]
     lines = [
@@ -32,6 +32,7 @@ def _fail(claim: Claim, row: Row, repeat_with: str) -> NoReturn:
         f"  claimed:  {figure['claimed']} ({figure['setting']})",
         f"  limit:    {figure['limit']} {figure['unit']}: {figure['why']}",
         f"  measured: {row['estimate']} [{row['low']}, {row['high']}], n = {row['n']}",
+        *([f"  witness:  {witness}"] if witness else []),
         f"  repeat:   pytest {claim.path} {repeat_with}",
     ]
     pytest.fail("\n".join(lines), pytrace=False)

@@ -68,7 +68,14 @@ class Run:
         """Judge one case on the honest subject; the pytest outcome follows the verdict."""
         __tracebackhide__ = True
         row = self._settle(claim, case, SUBJECT, lambda subject: subject)
-        report_case(claim, row, self.conditions.repeat_with)
+        report_case(claim, row, self.conditions.repeat_with, witness=self._witness(row))
+
+    def _witness(self, verdict: Row) -> str:
+        same = ("claim", "case", "role")
+        for row in reversed(self.writer.rows):
+            if row["kind"] == "samples" and all(row[k] == verdict[k] for k in same):
+                return str(row["witness"])
+        return ""
 
     def control(self, claim: Claim, control: Control) -> None:
         """Run a planted fault through the same measure; only REFUTED counts as caught."""
