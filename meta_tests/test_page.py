@@ -237,6 +237,18 @@ def test_a_control_that_never_ran_counts_as_neither(body: str):
     assert "0 of 1" not in part
 
 
+def test_a_control_outside_the_selection_is_not_called_missed(rows: list[Row]):
+    """A fault that never ran is not caught, and nobody says that the measure overlooked it."""
+    claim = "sample/control-is-missed"
+    name = "slow clock"
+    some = [r for r in rows if not (r.get("claim") == claim and r.get("role") == name)]
+    part = Parsed(f"<a {claim_part(page.body(some), claim)}").text
+
+    assert f"not run: {name}" in part
+    assert "missed: second fault" in part
+    assert "0 of 2 caught" in part
+
+
 def test_samples_that_are_no_numbers_are_shown(body: str):
     """NaN and both infinities stand among the samples, by name."""
     part = Parsed(f"<a {claim_part(body, 'sample/not-a-number')}").text

@@ -131,3 +131,8 @@ class Control:
     caught: bool | None
     reason: str
     case: Case | None
+
+    @property
+    def missed(self) -> bool:
+        """True when it ran and the rule did not refute it; one that never ran is not caught."""
+        return self.caught is False and self.case is not None

@@ -114,11 +114,14 @@ def _limit(claim: ClaimView) -> str:
 
 
 def _caught(claim: ClaimView) -> str:
-    missed = [c.name for c in claim.controls if c.caught is False]
+    missed = [c.name for c in claim.controls if c.missed]
+    absent = [c.name for c in claim.controls if c.caught is False and not c.missed]
     said = words.caught(claim)
     shown = f"<b>{said}</b>{' caught' if ' of ' in said else ''}"
     if missed:
         shown += f'<span class="soft block">missed: {bdi(words.listed(missed))}</span>'
+    if absent:
+        shown += f'<span class="soft block">not run: {bdi(words.listed(absent))}</span>'
     return shown
 
 

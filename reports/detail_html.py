@@ -171,11 +171,9 @@ def _controls(claim: ClaimView) -> str:
 
 
 def _control(control: Control) -> str:
-    sign, said, css = {
-        True: ("✓", "caught", "caught"),
-        False: ("✕", "MISSED", "missed"),
-        None: ("–", "not run", "idle"),
-    }[control.caught]
+    sign, said, css = ("✓", "caught", "caught") if control.caught else ("–", "not run", "idle")
+    if control.missed:
+        sign, said, css = "✕", "MISSED", "missed"
     case = control.case
     seen = ""
     if case is not None and case.estimate is not None:

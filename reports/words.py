@@ -100,7 +100,7 @@ def caught(claim: ClaimView) -> str:
     """``2 of 2``: how many controls were caught."""
     if not claim.controls:
         return "none"
-    if all(c.caught is None for c in claim.controls):
+    if not any(c.caught or c.missed for c in claim.controls):
         return "not run"
     return f"{sum(c.caught is True for c in claim.controls)} of {len(claim.controls)}"
 

@@ -16,8 +16,8 @@ from fixtures.needs import Need
 SETTING = "Qwen3-8B, bfloat16, A100, eager attention, batch 1, 64 new tokens"
 DIRECTION = "one times is the direction; half more keeps clear of what each call costs anyway"
 BOUND = {
-    "cpu": "at best a pass takes max(bytes/bandwidth, operations/rate): for 4-byte weights a ratio "
-    "of 2 x rate/bandwidth; 100 GFLOP/s and 20 GB/s, two ordinary cores, give 10: a fifth of it",
+    "cpu": "at best a pass takes max(bytes/bandwidth, operations/rate): with 4-byte weights a "
+    "ratio of 2 x rate/bandwidth; 100 GFLOP/s and 20 GB/s, two cores, give 10: a fifth of it",
     "cuda": "the source's own bound at 1,024 tokens: a hundredfold, a fifth of what it measured",
 }
 CLAIMED = {512: "78.0 ms a prefill, 63.2 ms a step", 1024: "494x"}

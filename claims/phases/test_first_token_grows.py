@@ -1,0 +1,79 @@
+"""Beyond a knee the wait for the first token grows with the prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claims._kit.claim import Claim, Control
+from claims._kit.figures import Case, Figure, Scope, Source
+from claims._kit.measure import Measured
+from claims._kit.rules import median_at_least
+from fixtures import replies
+from fixtures.faults.timing import PromptIsCached
+from fixtures.needs import Need
+
+SETTING = "Tesla T4, Qwen2.5-0.5B, 16-bit, batch 1, attention unfused"
+
+
+def case(device: str, short: int, long: int, limit: float, why: str) -> Case:
+    """Growth between two prompt lengths, judged on one kind of device."""
+    figure = Figure(
+        limit=limit,
+        unit="exponent of growth with prompt length",
+        claimed="151 ms at 1,024, 468 at 2,048, 7.2 s at 8,192 tokens (exponent 1.86)",
+        setting=SETTING,
+        why=why,
+    )
+    params = {"short": (short, 1), "long": (long, 1)}
+    name, alone = f"{short} to {long} tokens, {device}", frozenset({device})
+    return Case(name=name, params=params, figure=figure, judged_on=alone)
+
+
+CASES = (
+    case(
+        "cpu",
+        128,
+        1024,
+        0.5,
+        "0 is no growth, 1 is work in proportion to the prompt; half of"
+        " that is growth beyond doubt, and a processor's knee lies below 128 tokens",
+    ),
+    case(
+        "cuda",
+        2048,
+        8192,
+        0.5,
+        "0 is no growth, 1 is work in proportion to the prompt, above 1"
+        " only where attention is unfused: half of proportion is growth beyond doubt",
+    ),
+)
+
+CLAIM = Claim(
+    id="phases/first-token-grows",
+    sentence=__doc__,
+    source=Source(document="where-time-goes", where="the two waits", setting=SETTING),
+    figure=CASES[0].figure,
+    rule=median_at_least,
+    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    scope=Scope(says="batch 1, prompts beyond the knee"),
+    timed=True,
+    mechanism="Prefill's arithmetic grows with the prompt, attention's with its square.",
+    cases=CASES,
+    controls=(
+        Control("cached prompt, cpu", PromptIsCached.__doc__, PromptIsCached, CASES[0].name),
+        Control("cached prompt, cuda", PromptIsCached.__doc__, PromptIsCached, CASES[1].name),
+    ),
+)
+
+
+def measure(engine: Any, case: Case) -> Measured:
+    """The slope between the two lengths in a log-log plot, one per paired round."""
+    short, long = case.params["short"], case.params["long"]
+    pairs = replies.in_turn(engine, short, long)
+    return Measured(
+        samples=[replies.slope(short, long, pair) for pair in pairs],
+        notes={"first ms, short and long prompt": [[a.first_ms, b.first_ms] for a, b in pairs]},
+    )
+
+
+test_holds, test_control_is_caught = CLAIM.tests(measure)
