@@ -186,7 +186,10 @@ def calls(folder: Path) -> list[str]:
 
 def arguments(*args: object, stand_in: bool = True) -> list[str]:
     """Arguments of pytest that bring the suite's own options into any folder."""
-    plugins = [*(["-p", "meta_tests.stand_in"] if stand_in else []), "-p", "conftest"]
+    plugins = ["-p", "meta_tests.stand_in"] if stand_in else []
+    # In the checkout itself pytest finds the suite's conftest, elsewhere it is named.
+    if not any(str(arg).startswith(str(ROOT)) for arg in args):
+        plugins += ["-p", "conftest"]
     where = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
     return [*where, *plugins, "-p", "no:cacheprovider", *map(str, args)]
 

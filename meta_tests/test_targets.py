@@ -11,7 +11,7 @@ from fixtures import loading, session, targets
 from fixtures.needs import CannotRun
 from fixtures.targets import TargetError
 from meta_tests import made_up
-from meta_tests.made_up import ROOT, refused
+from meta_tests.made_up import refused
 
 
 def told(call, *args) -> str:
@@ -242,9 +242,3 @@ def test_each_unusable_target_ends_the_command_with_one_line_and_status_4(inside
         assert line in refused(inside(tmp_path, *options, "--ledger", ledger, stand_in=False))
         assert not ledger.exists()
     assert made_up.calls(tmp_path) == []
-
-
-def test_the_real_suite_refuses_an_unknown_target_with_one_line():
-    claim = "claims/prefix/test_one_attention_layer.py"
-    result = made_up.finished([claim, "--target", "gpt-5", "-q"], folder=ROOT)
-    assert "unknown target 'gpt-5'" in refused(result)

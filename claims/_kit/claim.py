@@ -94,12 +94,10 @@ class Claim:
 
         @pytest.mark.parametrize("case", cases)
         def test_holds(bench: Any, case: Case) -> None:
-            __tracebackhide__ = True
             bench.holds(claim, case)
 
         @pytest.mark.parametrize("control", self.controls, ids=[c.name for c in self.controls])
         def test_control_is_caught(bench: Any, control: Control) -> None:
-            __tracebackhide__ = True
             bench.control(claim, control)
 
         marks = sorted(self.scope.lanes) + (["quick"] if self.quick else [])

@@ -10,9 +10,7 @@ from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Source
 from claims._kit.measure import Measured
 from claims._kit.rules import every_sample_at_most
-from fixtures import looping
-from fixtures.cache_contents import Contents, chunks_of, filled, parts
-from fixtures.equivalence import compare, null_spread
+from fixtures import cache_contents, looping
 from fixtures.faults.looping import PrefillSeesLater, RewritesALayer
 from fixtures.needs import Need
 
@@ -64,29 +62,16 @@ CLAIM = Claim(
 
 def measure(engine: Any, case: Case) -> Measured:
     """Numbers changed per layer's keys and values, or excess over rounding per longer pass."""
+    ids = looping.prompt_ids(engine, FIRST + max(APPENDED))
     if dtype := case.params.get("dtype"):
-        return measure_longer(engine.variant(dtype=dtype))
+        moved = cache_contents.moved_by_longer_passes(
+            engine.variant(dtype=dtype), ids, first=FIRST, appended=APPENDED
+        )
+        null = {"tokens appended": list(APPENDED), "null arm": moved[0].null}
+        return Measured(samples=[difference.excess for difference in moved], notes=null)
     runner = engine.variant(cache_kind=case.name.removeprefix(f"{KEPT}, "))
-    ids = looping.prompt_ids(runner, FIRST + max(APPENDED))
-    cache, _ = filled(runner, chunks_of(runner, ids[:FIRST]), length=len(ids))
-    before = parts(cache, FIRST)
-    for chunk in chunks_of(runner, ids[FIRST:], range(1, len(ids) - FIRST)):
-        runner.forward(chunk, cache)
-    pairs = zip(before, parts(cache, FIRST), strict=True)
-    return Measured(samples=[float((old != new).sum()) for old, new in pairs])
-
-
-def measure_longer(runner: Any) -> Measured:
-    """The first tokens' keys and values from a pass that ends with them, and from longer ones."""
-    ids = looping.prompt_ids(runner, FIRST + max(APPENDED))
-    view = Contents(runner, ids[:FIRST])
-    alone = view.forward(*chunks_of(runner, ids[:FIRST]))[0]
-    null = null_spread(view, ids[:FIRST], alone)
-    longer = [view.forward(*chunks_of(runner, ids[: FIRST + n]))[0, :FIRST] for n in APPENDED]
-    return Measured(
-        samples=[compare(alone, other, null).excess for other in longer],
-        notes={"tokens appended": list(APPENDED), "null arm": null},
-    )
+    changed = cache_contents.changed_by_appending(runner, ids, first=FIRST)
+    return Measured(samples=list(map(float, changed)))
 
 
 test_holds, test_control_is_caught = CLAIM.tests(measure)
