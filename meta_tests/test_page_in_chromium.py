@@ -330,6 +330,7 @@ def test_without_scripts_the_page_still_tells_everything(browser: Any, address: 
     assert top[".answer"] < 120 < top["table.claims"] < top["#environment-header"]
 
 
+@pytest.mark.timed
 def test_a_hundred_claims_load_within_a_second(browser: Any, written: Written):
     """The best of three loads, so that a busy machine does not fail a quick page."""
     address = written(many(100))

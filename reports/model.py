@@ -93,8 +93,8 @@ class RunView:
 
     @property
     def documents(self) -> list[str]:
-        """Short names of the sources, sorted."""
-        return sorted({c.document for c in self.finished})
+        """Short names of the sources, sorted; a claim may rest on several."""
+        return sorted({name for c in self.finished for name in c.document.split(", ")})
 
 
 def view(rows: Iterable[Row]) -> RunView:

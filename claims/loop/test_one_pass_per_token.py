@@ -12,7 +12,7 @@ from fixtures import looping
 from fixtures.faults.looping import NoCache
 from fixtures.needs import Need
 
-PROMPT, REPLIES = 24, (1, 2, 8, 32)
+PROMPT, REPLIES = 8, (1, 2, 8, 32)
 HAND, LIBRARY, SOURCE = "hand-written loop", "the library's generate", "as the source counts"
 SETTING = "Qwen2.5-0.5B, T4, 1,024 tokens in, 32 out"
 

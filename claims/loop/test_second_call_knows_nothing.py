@@ -57,9 +57,7 @@ CLAIM = Claim(
 
 
 def measure(engine: Any, case: Case) -> Measured:
-    """For each port told in the call before: 1 if the isolated call does not name it, or
-    if the call with the transcript does.
-    """
+    """1 for each port that the isolated call leaves out, or that the one with transcript names."""
     replies = told.answers(engine)
     named = [str(p) in reply for p, reply in zip(told.PORTS, replies[case.name], strict=True)]
     as_claimed = [name == (case.name == TRANSCRIPT) for name in named]

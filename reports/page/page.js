@@ -37,7 +37,7 @@
       var about = claim.dataset;
       var fits = (verdicts.has(about.verdict) || about.verdict === "UNFINISHED") &&
         (!family || about.family === family) &&
-        (!source || about.document === source) &&
+        (!source || about.document.split(", ").includes(source)) &&
         wanted.every(function (word) { return wordsOf(claim).includes(word); });
       claim.hidden = !fits;
       shown += fits ? 1 : 0;
