@@ -13,7 +13,7 @@ from fixtures.faults.timing import RereadsItsReply
 from fixtures.needs import Need
 
 SETTING = "Qwen3-8B, bfloat16, A100, eager attention, batch 1"
-SHORT, LONG = (16, 9), (16, 25)
+SHORT, LONG = (16, 5), (16, 13)
 
 CLAIM = Claim(
     id="phases/long-reply-cost",
@@ -24,9 +24,9 @@ CLAIM = Claim(
         unit="departure from proportion",
         claimed="500 tokens x 64 ms = about 32 s",
         setting=SETTING,
-        why="24 steps after the first token take three times as long as 8; a cost that grew with "
-        "each token (reading the reply again) would make it nine times, a departure of 2, and an "
-        "eighth of that leaves room for a busy machine",
+        why="12 steps after the first token take three times as long as 4; reading even half of "
+        "the reply again before each token would make it six times, a departure of 1; a quarter "
+        "of that leaves room for a busy machine",
     ),
     rule=median_at_most,
     needs=frozenset({Need.MODEL, Need.KV_CACHE}),
