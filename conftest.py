@@ -10,21 +10,25 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from pytest_metadata.plugin import metadata_key
 
-from claims._kit import deviations, ledger, stored
+from claims._kit import deviations, ledger, outcome, stored
 from claims._kit.claim import Claim
 from claims._kit.run import SUBJECT, Conditions, Run
 from claims._kit.verdict import Verdict, exit_status
 from fixtures import profiles  # noqa: F401 (registers Hypothesis' profiles before they are chosen)
-from fixtures.needs import CannotRun
-from reports import page, terminal
+from fixtures.needs import CannotRun, Need
+from reports import page, still, terminal
 
 pytest_plugins = ["pytester"]
 
-OUT = Path(__file__).parent / "reports" / "out"
+ROOT = Path(__file__).parent
+OUT = ROOT / "reports" / "out"
 RUN = pytest.StashKey[Run]()
 PATH = pytest.StashKey[Path]()
 STARTED = pytest.StashKey[datetime]()
+REPLAYED = pytest.StashKey[ledger.Ledger]()
+STILL = pytest.StashKey[still.Still]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,10 +37,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--target", default="", help="a model of fixtures/models, by name")
     group.addoption("--model", default="", help="hub id, folder, FILE.gguf or random:SHAPE")
     group.addoption("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    group.addoption("--base-url", default="", help="of a server to verify (-m server): .../v1")
+    group.addoption("--served-model", default="", help="its name at that server")
     group.addoption("--seed", type=int, default=0, help="of every draw (default 0)")
     group.addoption("--ledger", default="", help="where to write the run's ledger")
     group.addoption("--resume", default="", help="finish the run of this ledger")
     group.addoption("--replay", default="", help="judge this ledger again, without a model")
+    group.addoption(
+        "--rehearsal",
+        action="store_true",
+        help="try the gpu lane's code on a CPU at small sizes; judges nothing",
+    )
     group.addoption("--claims", action="store_true", help="list the claims and stop")
 
 
@@ -47,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     option = config.option
     if option.resume and option.replay:
         raise pytest.UsageError("give --resume or --replay, not both")
+    if option.rehearsal and option.device == "cuda":
+        raise pytest.UsageError("a rehearsal runs on a CPU: leave out --device cuda")
     config.stash[STARTED] = now = datetime.now(UTC)
     kind = "replay" if option.replay else "run"
     fresh = OUT / f"{kind}-{now:%Y%m%dT%H%M%S}-{os.getpid()}.jsonl"
@@ -70,7 +83,11 @@ def _make_folder(folder: Path) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """``--claims`` lists instead of running; a replay runs what its ledger holds."""
+    """``--claims`` lists instead of running; a replay runs what its ledger holds.
+
+    Claims that attach a profiler come last: it slows whatever its process does after it.
+    """
+    items.sort(key=lambda item: (claim := _claim_of(item)) is not None and claim.profiled)
     if config.option.replay:
         _keep_stored(config, items)
     if config.option.claims:
@@ -87,7 +104,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not claimed or config.option.collectonly:
         return
     try:
-        run = _start(config)
+        run = _start(config, [claim for _, claim in claimed])
     except (ledger.LedgerError, CannotRun) as error:
         _refuse(config, error)
     config.stash[RUN] = run
@@ -130,26 +147,28 @@ def _keep_stored(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = kept
 
 
-def _start(config: pytest.Config) -> Run:
+def _start(config: pytest.Config, claims: list[Claim]) -> Run:
     """A new run, a resumed one, or a stored one to be judged again."""
     option, path = config.option, config.stash[PATH]
     writer = ledger.Writer(path)
     if not option.resume and path.exists() and path.stat().st_size:
         raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
     if option.replay:
-        return _replay(Path(option.replay), writer)
+        return _replay(config, Path(option.replay), writer)
     from fixtures.session import Session, chosen, device_for
 
     lane = option.markexpr or "all"
     session = Session(
         target=chosen(option.target, option.model),
-        device=device_for(lane, option.device),
+        device=device_for(lane, "cpu" if option.rehearsal else option.device),
         seed=option.seed,
         say=lambda line: _say(config, line),
+        rehearsal=option.rehearsal,
     )
     command = ["pytest", *map(str, config.invocation_params.args)]
     started = f"{config.stash[STARTED]:%Y-%m-%d %H:%M:%S} UTC"
     header = session.header(run=path.stem, started=started, command=command, lane=lane)
+    served, header = _served(config, claims, header)
     rows: dict[stored.Key, list[ledger.Row]] = {}
     if option.resume:
         rows = stored.resume(path, header, writer)
@@ -157,19 +176,42 @@ def _start(config: pytest.Config) -> Run:
         writer.write(header)
     conditions = Conditions(
         device=session.device,
-        target=session.target.name,
+        target=header["target"]["name"],
+        server=served,
         engine=session.engine,
         offers=session.offers,
         why_no_cuda=header["machine"]["why_no_cuda"],
         repeat_with=_repeat_with(option),
         parallel="PYTEST_XDIST_WORKER" in os.environ,
+        rehearsal=option.rehearsal,
+        watch=session.watch,
+        tidy=session.tidy,
     )
     return Run(writer=writer, conditions=conditions, deviations=deviations.read(), stored=rows)
 
 
-def _replay(source: Path, writer: ledger.Writer) -> Run:
-    old = ledger.read(source, tolerate_cut=True)
+def _served(
+    config: pytest.Config, claims: list[Claim], header: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Who answers server claims, and the header; it is the served model's if all claims are."""
+    option = config.option
+    asked = {Need.SERVER in claim.needs for claim in claims}
+    if False in asked and option.base_url:
+        raise CannotRun("--base-url is for server claims alone; add -m server")
+    if True not in asked:
+        return None, header
+    from fixtures.servers.lane import Served
+
+    served = Served(option.base_url, option.served_model, lambda line: _say(config, line))
+    config.add_cleanup(served.close)
+    return served, header if False in asked else served.header(header)
+
+
+def _replay(config: pytest.Config, source: Path, writer: ledger.Writer) -> Run:
+    config.stash[REPLAYED] = old = ledger.read(source, tolerate_cut=True)
     writer.write(old.header)
+    config.stash[STILL] = still.Still(old.header, ROOT, config.stash[metadata_key])
+    config.pluginmanager.register(config.stash[STILL])
 
     def no_engine() -> Any:
         raise CannotRun(f"{source} holds no samples of this case; a replay measures nothing")
@@ -180,6 +222,7 @@ def _replay(source: Path, writer: ledger.Writer) -> Run:
         engine=no_engine,
         offers=no_engine,
         why_no_cuda=old.header["machine"].get("why_no_cuda", ""),
+        rehearsal=old.header.get("rehearsal", False),
         repeat_with=f"--target {old.header['target']['name']} --seed {old.header['seed']}",
     )
     return Run(
@@ -192,7 +235,10 @@ def _replay(source: Path, writer: ledger.Writer) -> Run:
 
 
 def _repeat_with(option: Any) -> str:
-    named = (("--target", option.target), ("--model", option.model), ("-m", option.markexpr))
+    named = (
+        *(("--target", option.target), ("--model", option.model), ("-m", option.markexpr)),
+        *(("--base-url", option.base_url), ("--served-model", option.served_model)),
+    )
     words = [f"{flag} {shlex.quote(value)}" for flag, value in named if value]
     return " ".join([*words, f"--seed {option.seed}"])
 
@@ -203,14 +249,22 @@ def bench(pytestconfig: pytest.Config) -> Run:
     return pytestconfig.stash[RUN]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Hand the verdict to whatever reports tests: the terminal, JUnit, other plugins."""
+    try:
+        return (yield)
+    finally:
+        run, claim = item.config.stash.get(RUN, None), _claim_of(item)
+        if run and claim:
+            role, case = _role_and_case(item, claim)
+            if row := run.verdicts.get((claim.id, role, case)):
+                item.user_properties += outcome.properties(claim, role, row)
+
+
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Show the verdict, not pytest's word for it, beside each case."""
-    # A file that cannot be collected is reported too, and has neither.
-    verdict = dict(getattr(report, "user_properties", ())).get("verdict")
-    if report.when != "call" or not verdict:
-        return None
-    outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
-    return outcome, str(verdict)[0], str(verdict)
+    return outcome.status(report)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -222,6 +276,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
         if run := session.config.stash.get(RUN, None):
             _close(session, run, exitstatus)
         yield
+        if (kept := session.config.stash.get(STILL, None)) and session.config.option.htmlpath:
+            kept.settle(Path(session.config.option.htmlpath))
     except (OSError, ledger.LedgerError) as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
         _terminal(session.config).write_line(f"\nonecall: the run's end cannot be kept: {error}")
@@ -229,19 +285,38 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
 
 def _close(session: pytest.Session, run: Run, exitstatus: int) -> None:
     """The verdicts decide the exit status; a broken run keeps its own and gets no footer."""
+    ended, today = _end(session.config)
     notes = deviations.stale(
-        run.deviations, run.outcomes(), target=run.conditions.target, today=date.today()
+        run.deviations, run.outcomes(), target=run.conditions.target, today=today
     )
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         session.exitstatus = status = _exit(run, notes, exitstatus)
-        if not run.unfinished():
-            run.close(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", status, notes)
+        if ended and not run.unfinished():
+            run.close(ended, status, notes)
+
+
+def _end(config: pytest.Config) -> tuple[str, date]:
+    """When the run ended, and the day on which known deviations are looked at.
+
+    A replay says what the run would have said: its end is the run's, and one that was cut off has
+    none.
+    """
+    now = datetime.now(UTC)
+    if not (old := config.stash.get(REPLAYED, None)):
+        return f"{now:%Y-%m-%d %H:%M:%S} UTC", date.today()
+    ended = str(old.footer["finished"]) if old.footer else ""
+    try:
+        return ended, date.fromisoformat((ended or str(old.header["started"]))[:10])
+    except ValueError:
+        return ended, date.today()
 
 
 def _exit(run: Run, notes: list[str], exitstatus: int) -> int:
     """The worst of verdicts, stale deviations, claims cut short, and tests that are no claim's."""
     claims = [(Verdict(r["verdict"]), bool(r["known"])) for r in run.finished.values()]
     claims += [(Verdict.VOID, False) for _ in run.unfinished()]
+    if run.conditions.rehearsal and all(v is Verdict.NOT_APPLICABLE for v, _ in claims):
+        return int(exitstatus)  # nothing crashed, and more was not asked for
     return 1 if notes else exit_status(claims) or int(exitstatus)
 
 

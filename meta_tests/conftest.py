@@ -10,6 +10,7 @@ import numpy as np  # noqa: F401
 import pytest
 import scipy.stats  # noqa: F401
 
+from meta_tests.chromium import address, browser, written  # noqa: F401
 from meta_tests.made_up import arguments
 
 

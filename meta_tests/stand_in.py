@@ -28,6 +28,14 @@ class Session:
     device: str
     seed: int
     say: Any = print
+    rehearsal: bool = False
+
+    def watch(self) -> Any:
+        """Nothing to look at."""
+        return lambda: ("", {})
+
+    def tidy(self) -> None:
+        """Nothing to free."""
 
     def engine(self) -> Any:
         """Never there."""
@@ -52,6 +60,7 @@ class Session:
             "engine": {"name": "stand-in"},
             "machine": {"why_no_cuda": "no CUDA device: the stand-in has none"},
             "software": {},
+            "rehearsal": self.rehearsal,
         }
 
 

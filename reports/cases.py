@@ -11,6 +11,12 @@ Row = dict[str, Any]
 
 KNOWN = "REFUTED (known)"
 
+# The kit's rules by what they ask of a value; a name that is not here is shown without a word.
+AT_MOST = frozenset({"every_sample_at_most", "share_at_most", "median_at_most"})
+AT_LEAST = frozenset({"every_sample_at_least", "share_at_least", "median_at_least"})
+EXACTLY = frozenset({"every_sample_equals", "every_one_of"})
+SHARES = frozenset({"every_one_of", "share_at_least", "share_at_most"})
+
 
 def real(value: Any) -> float | None:
     """``value`` as a float; a ledger writes NaN and infinity as words. None stays None."""
@@ -44,6 +50,11 @@ class Case:
     def limit(self) -> float:
         """The limit, in the figure's unit."""
         return float(self.figure["limit"])
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that judged; empty in ledgers that do not name it."""
+        return str(self.verdict.get("rule", ""))
 
     @property
     def estimate(self) -> float | None:
@@ -97,13 +108,15 @@ class Case:
     def share(self) -> tuple[int, int] | None:
         """(hits, trials) when the rule judged a share of 0/1 samples, else None.
 
-        A ledger does not name its rule. A share is told by its estimate and by bounds that are
-        not merely the smallest and the largest sample.
+        Where a ledger does not name its rule, a share is told by its estimate and by bounds that
+        are not merely the smallest and the largest sample.
         """
         seen, n = self.samples, len(self.samples)
         if not seen or self.estimate is None or any(s not in (0, 1) for s in seen):
             return None
         hits = int(sum(seen))
+        if self.rule:
+            return (hits, n) if self.rule in SHARES else None
         told = abs(self.estimate - hits / n) < 1e-12 and self.bounds != (min(seen), max(seen))
         return (hits, n) if told and None not in self.bounds else None
 

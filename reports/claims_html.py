@@ -108,7 +108,7 @@ def _limit(claim: ClaimView) -> str:
         return ""
     figure = case.figure
     return (
-        f"<b>{words.number(case.limit)}</b> {unit(figure)}"
+        f"<b>{words.limit(case)}</b> {unit(figure)}"
         f'<span class="soft clamp">{bdi(figure["why"])}</span>'
     )
 
@@ -120,6 +120,8 @@ def _caught(claim: ClaimView) -> str:
     shown = f"<b>{said}</b>{' caught' if ' of ' in said else ''}"
     if missed:
         shown += f'<span class="soft block">missed: {bdi(words.listed(missed))}</span>'
+    if claim.no_control_because and not claim.controls:
+        shown += f'<span class="soft clamp">{bdi(claim.no_control_because)}</span>'
     if absent:
         shown += f'<span class="soft block">not run: {bdi(words.listed(absent))}</span>'
     return shown
@@ -148,7 +150,7 @@ def _beside(claim: ClaimView) -> str:
     multiple = words.against_limit(case)
     return (
         f" Claimed {bdi(case.figure['claimed'])}; measured {bdi(words.told(case))} "
-        f"against a limit of {words.number(case.limit)}" + (f", {multiple}." if multiple else ".")
+        f"against a limit of {words.limit(case)}" + (f", {multiple}." if multiple else ".")
     )
 
 

@@ -101,7 +101,7 @@ def _soft(content: object) -> str:
 
 def _limit(case: Case) -> str:
     multiple = words.against_limit(case)
-    shown = f"<b>{words.number(case.limit)}</b> {unit(case.figure)}"
+    shown = f"<b>{words.limit(case)}</b> {unit(case.figure)}"
     return shown + (f'<span class="soft block">measured is {multiple}</span>' if multiple else "")
 
 
@@ -163,6 +163,8 @@ def _notes(case: Case) -> str:
 def _controls(claim: ClaimView) -> str:
     if not claim.controls:
         why = "No control ran: nothing shows that this measurement can fail."
+        if claim.no_control_because:
+            why = f"No control exists: {bdi(claim.no_control_because)}"
         return tag("section", f"<h5>Controls</h5><p>{why}</p>", "planted")
     said = words.caught(claim)
     heading = f"<h5>Controls: planted faults {'' if said == 'not run' else 'caught '}{said}</h5>"
@@ -179,7 +181,7 @@ def _control(control: Control) -> str:
     if case is not None and case.estimate is not None:
         seen = (
             f"Measured {bdi(words.told(case))} against a limit of "
-            f"{words.number(case.limit)}, on case {code(case.name)}"
+            f"{words.limit(case)}, on case {code(case.name)}"
         )
         seen += f"; {bdi(case.witness)}." if case.witness else "."
     return (

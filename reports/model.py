@@ -41,6 +41,11 @@ class ClaimView:
         return str(self.row["source"]["document"]) if self.row else ""
 
     @property
+    def no_control_because(self) -> str:
+        """Why no fault can be planted, for a claim without controls; empty in older ledgers."""
+        return str(self.row.get("no_control_because", "")) if self.row else ""
+
+    @property
     def reason(self) -> str:
         """Why this verdict."""
         if self.row:

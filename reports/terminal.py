@@ -54,7 +54,7 @@ def _measured(claim: ClaimView) -> str:
     controls = f", controls {words.caught(claim)}" if claim.controls else ""
     unit = plain(case.figure["unit"])
     unit = unit if len(unit) <= _UNIT else f"{unit[: _UNIT - 3].rstrip()}..."
-    limit = f"limit {words.number(case.limit)} {unit}".rstrip()
+    limit = f"limit {words.limit(case)} {unit}".rstrip()
     return f"{words.estimate(case)}, {limit}, n = {case.verdict['n']}{controls}"
 
 

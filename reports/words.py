@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor, isfinite, isnan, log10
 
-from reports.cases import Case
+from reports.cases import AT_LEAST, AT_MOST, EXACTLY, Case
 from reports.model import ClaimView, RunView
 
 DIGITS = 4
@@ -81,16 +81,23 @@ def told(case: Case) -> str:
     return f"{shown} (= {with_unit(case.estimate, unit)})" if case.share else f"{shown} {unit}"
 
 
+def limit(case: Case) -> str:
+    """The limit as its rule reads it: ``at most 1.25``; bare where the ledger names no rule."""
+    asked = {"at most": AT_MOST, "at least": AT_LEAST, "exactly": EXACTLY}
+    said = [word for word, rules in asked.items() if case.rule in rules]
+    return " ".join([*said, number(case.limit)])
+
+
 def against_limit(case: Case) -> str:
     """The estimate as a multiple of the limit; empty where that says nothing."""
-    value, limit = case.estimate, case.limit
-    if value is None or case.share or not (value > 0 and limit > 0):
+    value, bound = case.estimate, case.limit
+    if value is None or case.share or not (value > 0 and bound > 0):
         return ""
-    if not (isfinite(value) and isfinite(limit)):
+    if not (isfinite(value) and isfinite(bound)):
         return ""
-    if value == limit:
+    if value == bound:
         return "equal to the limit"
-    ratio = value / limit
+    ratio = value / bound
     if abs(ratio - 1) < 5e-3:
         return f"just {'above' if ratio > 1 else 'below'} the limit"
     return f"{number(float(f'{ratio:.3g}'))} × the limit"

@@ -38,7 +38,8 @@ class Claim:
     """A published sentence, its source, figures, scope, needs, rule, cases and controls.
 
     ``subject`` is what is measured when no model is involved; where it is None the engine of the
-    run is. ``timed`` claims are refused beside other workers.
+    run is. ``timed`` claims are refused beside other workers. ``profiled`` ones attach a profiler,
+    which slows what comes after it in the same process, so they come last.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Claim:
     scope: Scope = field(default_factory=Scope)
     subject: Any = None
     timed: bool = False
+    profiled: bool = False
     quick: bool = False
     mechanism: str = ""
     no_control_because: str = ""
@@ -66,6 +68,10 @@ class Claim:
     def figure_of(self, case: Case) -> Figure:
         """The figure that judges ``case``."""
         return case.figure or self.figure
+
+    def rule_name(self, case: Case) -> str:
+        """The name of the rule that judges ``case``, as it stands in a ledger."""
+        return case.rule or str(getattr(self.rule, "__name__", ""))
 
     def judge(self, case: Case, measured: Measured) -> Judgement:
         """The judgement of ``measured``: pure, so that a stored run can be judged again."""

@@ -27,6 +27,8 @@ def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat_with: str) -> Row:
         caught = [True]
     seen = [*(Verdict(r["verdict"]) for r in cases), *(Verdict.VOID for _ in missing)]
     judged = merge(seen, controls_caught=caught)
+    if judged is Verdict.NOT_APPLICABLE and _crashed_on_a_fault(claim, verdicts):
+        judged = Verdict.VOID  # such a measure is broken, wherever it applies
     deciding = [r for r in cases if r["verdict"] == judged]
     refuted = [r for r in cases if r["verdict"] == Verdict.REFUTED]
     known = refuted[0]["known"] if refuted and all(r["known"] for r in refuted) else ""
@@ -45,9 +47,15 @@ def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat_with: str) -> Row:
         "mechanism": claim.mechanism,
         "known": known if judged is Verdict.REFUTED else "",
         "controls": controls,
+        "no_control_because": claim.no_control_because,
         "cases": [r["case"] for r in cases],
         "repeat": f"pytest {claim.path} {repeat_with}".strip(),
     }
+
+
+def _crashed_on_a_fault(claim: Claim, verdicts: dict[Key, Row]) -> bool:
+    rows = [verdicts.get((claim.id, c.name, claim.case(c.case).name)) for c in claim.controls]
+    return any(row is not None and row["verdict"] == Verdict.VOID for row in rows)
 
 
 def _control_row(claim: Claim, control: Control, verdicts: dict[Key, Row]) -> Row:

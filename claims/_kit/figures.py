@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -48,7 +48,8 @@ class Case:
     """One parametrization of a claim: a readable name and what ``measure`` needs to know.
 
     ``rule`` and ``figure`` replace the claim's own where the case promises something else (an arm
-    that is claimed to fail, a device with its own limit).
+    that is claimed to fail, a device with its own limit). ``rehearsal`` holds the params that are
+    smaller in a rehearsal, where the code is tried and nothing is judged.
     """
 
     name: str
@@ -57,3 +58,8 @@ class Case:
     rule: str | None = None
     judged_on: frozenset[str] | None = None
     marks: tuple[Any, ...] = ()
+    rehearsal: dict[str, Any] = field(default_factory=dict)
+
+    def rehearsed(self) -> Case:
+        """The same case at the size of a rehearsal."""
+        return replace(self, params={**self.params, **self.rehearsal})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -53,6 +53,11 @@ class Measured:
     def row(self) -> dict[str, Any]:
         """The measurement as plain JSON values, without loss."""
         return asdict(self)
+
+    def watched(self, objection: str, seen: dict[str, Any]) -> Measured:
+        """The same with what a watch of the machine objects to, and with what it saw."""
+        disturbed = self.disturbed or objection
+        return replace(self, disturbed=disturbed, notes={**self.notes, **seen})
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Measured:

@@ -23,13 +23,30 @@ from claims._kit.outcome import report_case
 from claims._kit.verdict import Judgement, Verdict
 from fixtures.needs import CannotRun, Need, unmet
 
+REHEARSAL = "rehearsal: judges nothing"
+AFTER_PROFILER = "a profiler ran earlier in this process, which slows every later launch"
+
+# What a watch of the machine objects to (empty: nothing), and what it saw.
+Watched = tuple[str, dict[str, Any]]
+
+
+def _unwatched() -> Callable[[], Watched]:
+    return lambda: ("", {})
+
+
 # What a measure can end with instead of samples; pytest's own ways out are no exceptions to it.
 _WAYS_OUT = (Exception, pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception)
 
 
 @dataclass(kw_only=True)
 class Conditions:
-    """What a run is done on: who answers, what it offers, and why it lacks the rest."""
+    """What a run is done on: who answers, what it offers, and why it lacks the rest.
+
+    A ``rehearsal`` measures on a CPU, at small sizes, what is judged on CUDA: it tries the code
+    and judges nothing. ``watch`` begins to look at the machine and gives what ends that;
+    ``tidy`` frees what a crash left behind. ``server`` has the ``engine`` and ``offers`` of claims
+    that need a server.
+    """
 
     device: str
     target: str
@@ -38,6 +55,10 @@ class Conditions:
     why_no_cuda: str = ""
     repeat_with: str = ""
     parallel: bool = False
+    rehearsal: bool = False
+    server: Any = None
+    watch: Callable[[], Callable[[], Watched]] = _unwatched
+    tidy: Callable[[], None] = lambda: None
 
 
 @dataclass(kw_only=True)
@@ -58,6 +79,7 @@ class Run:
     claims: dict[str, Claim] = field(default_factory=dict)
     verdicts: dict[Key, Row] = field(default_factory=dict)
     finished: dict[str, Row] = field(default_factory=dict)
+    profiled: bool = False
 
     def plan(self, claim: Claim, role: str, case: str) -> None:
         """Note that a selected test will judge this case, so that the claim's end is known."""
@@ -129,6 +151,9 @@ class Run:
             judged = Judgement(verdict=Verdict.VOID, reason=_words(error))
         except _WAYS_OUT as error:  # a crash voids one claim and the run goes on
             judged = _crashed(error)
+            # What its frames held on to (a whole device's memory, say) is let go first.
+            traceback.clear_frames(error.__traceback__)
+            self.conditions.tidy()
         return self._write_verdict(claim, case, role, judged)
 
     def _take(
@@ -138,12 +163,25 @@ class Run:
             raise CannotRun("this ledger holds no samples of this case; a replay measures nothing")
         if reason := self.not_applicable(claim, case):
             raise NotApplicable(reason)
-        honest = claim.subject if claim.subject is not None else self.conditions.engine()
+        if self.conditions.rehearsal:
+            case = case.rehearsed()
+        honest = claim.subject if claim.subject is not None else self._host(claim).engine()
+        late = AFTER_PROFILER if claim.timed and self.profiled and not claim.profiled else ""
+        self.profiled |= claim.profiled
+        stop = self.conditions.watch() if claim.timed else _unwatched()
         started = self.clock()
-        measured = claim.registry["measure"](plant(honest), case)
-        return measured, self.clock() - started
+        try:
+            measured = claim.registry["measure"](plant(honest), case)
+        finally:
+            seconds = self.clock() - started
+            objection, seen = stop()
+        return measured.watched(late or objection, seen), seconds
 
     def _judge(self, claim: Claim, case: Case, measured: Measured) -> Judgement:
+        if self.conditions.rehearsal:
+            return Judgement(
+                verdict=Verdict.NOT_APPLICABLE, reason=REHEARSAL, n=len(measured.samples)
+            )
         try:
             return claim.judge(case, measured)
         except Exception as error:  # samples that no rule can read are no evidence
@@ -151,19 +189,31 @@ class Run:
 
     def not_applicable(self, claim: Claim, case: Case) -> str:
         """Why this case cannot be judged here, or an empty string when it can."""
+        if Need.SERVER in claim.needs:  # what device it has is its own affair
+            return self._unmet(claim)
         judged_on = case.judged_on or claim.scope.judged_on
-        if self.conditions.device not in judged_on:
+        if self.conditions.rehearsal and "cuda" not in judged_on:
+            return f"judged on {' or '.join(sorted(judged_on))}, this run rehearses cuda"
+        if not self.conditions.rehearsal and self.conditions.device not in judged_on:
             why = self.conditions.why_no_cuda if "cuda" in judged_on else ""
             where = " or ".join(sorted(judged_on))
             return f"judged on {where}, this run uses {self.conditions.device}" + (
                 f" ({why})" if why else ""
             )
+        return self._unmet(claim)
+
+    def _unmet(self, claim: Claim) -> str:
         if claim.timed and self.conditions.parallel:
             return "a timed claim is not judged beside other workers; run it without -n"
         if not claim.needs:
             return ""
-        lacking = unmet(claim.needs, self.conditions.offers())
+        lacking = unmet(claim.needs, self._host(claim).offers())
         return f"{self.conditions.target} lacks {', '.join(lacking)}" if lacking else ""
+
+    def _host(self, claim: Claim) -> Any:
+        """Who answers: the served model where the claim asks for one, else the run's engine."""
+        served = Need.SERVER in claim.needs and self.conditions.server is not None
+        return self.conditions.server if served else self.conditions
 
     def _write_verdict(self, claim: Claim, case: Case, role: str, judged: Judgement) -> Row:
         known = ""
@@ -179,6 +229,7 @@ class Run:
                 "role": role,
                 "known": known,
                 "figure": figures_row(claim.figure_of(case)),
+                "rule": claim.rule_name(case),
                 **judged.row(),
             }
         )

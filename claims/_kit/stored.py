@@ -46,6 +46,8 @@ def resume(path: Path, header: Row, writer: Writer) -> dict[Key, list[Row]]:
         raise LedgerError(f"--resume {path}: this run is finished; run again without --resume")
     now = json.loads(json.dumps(header))
     changed = [name for name in _SAME if old.header[name] != now[name]]
+    if old.header.get("rehearsal", False) != now.get("rehearsal", False):
+        changed.append("rehearsal")
     if _machine(old.header) != _machine(now):
         changed.append("machine")
     if changed:

@@ -17,7 +17,7 @@ SETTING = "Qwen3-8B: 151,936 scores; compact JSON that begins with the key of a 
 CLAIM = Claim(
     id="structure/mask-is-nearly-total",
     sentence=__doc__,
-    source=Source(document="one-call-card", where="structured output", setting=SETTING),
+    source=Source(document="one-call", where="summary page, structured output", setting=SETTING),
     figure=Figure(
         limit=151_934,
         unit="ids removed at the first step",

@@ -28,7 +28,7 @@ def figure(vocabulary: str) -> Figure:
         claimed="far smaller; 2,424 to 2,472 ms per call with the scan",
         setting=SETTING,
         why=f"one Python call per entry takes 0.1 us at the very least, {size:,} of them "
-        f"{size / 1e4:.1f} ms; a compiled mask takes tens of us, 100 at most: {size // 1000} times",
+        f"{size / 1e4:.1f} ms; a compiled mask tens of us, 100 at most: {size // 1000} times",
     )
 
 
