@@ -51,9 +51,14 @@ def error_of(path: Path, **options) -> str:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def test_a_ledger_cut_at_any_byte_reads_as_its_whole_lines_or_says_one_line(finished, tmp_path):
-    data, cut = finished.read_bytes(), tmp_path / "cut.jsonl"
-    rows = ledger.read(finished).all_rows
+def test_a_ledger_cut_at_any_byte_reads_as_its_whole_lines_or_says_one_line(tmp_path):
+    made = claim(answers(nan), controls=(), no_control_because="short, for a test of each byte")
+    run = run_of(tmp_path, made)
+    judge(run, made)
+    run.close("2026-01-01", 20, [])
+    data, cut = run.writer.path.read_bytes(), tmp_path / "cut.jsonl"
+    rows = ledger.read(run.writer.path).all_rows
+    assert [r["kind"] for r in rows] == ["header", "samples", "verdict", "claim", "footer"]
     ends = [i for i, byte in enumerate(data) if byte == ord("\n")]
     for size in range(len(data)):
         cut.write_bytes(data[:size])
@@ -306,6 +311,7 @@ def test_resuming_what_is_no_ledger_leaves_the_file_as_it_is(tmp_path):
         ({"target": {"name": "other"}}, "target"),
         ({"device": "cuda"}, "device"),
         ({"lane": "gpu"}, "lane"),
+        ({"rehearsal": True}, "rehearsal"),
         ({"engine": {"name": "other"}}, "engine"),
         ({"software": {"torch": "1.0"}}, "software"),
         ({"machine": {"cpu": "another"}}, "machine"),

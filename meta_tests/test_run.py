@@ -417,6 +417,108 @@ def test_a_stored_case_whose_samples_no_rule_reads_is_void_on_replay(tmp_path):
     assert again.verdicts[key]["verdict"] == "VOID"
 
 
+# Rehearsals and watches --------------------------------------------------------------------------
+
+CUDA_ONLY = Scope(judged_on=frozenset({"cuda"}))
+
+
+@pytest.mark.parametrize("way", [w for w in WAYS if WAYS[w][1] in {"CONFIRMED", "REFUTED"}])
+def test_a_rehearsal_measures_what_is_judged_on_cuda_and_judges_nothing(tmp_path, way):
+    made = claim(WAYS[way][0], scope=CUDA_ONLY)
+    run = run_of(tmp_path, made, conditions=conditions(rehearsal=True))
+    judge(run, made)
+    assert {row["verdict"] for row in run.verdicts.values()} == {"NOT APPLICABLE"}
+    assert run.verdicts[made.id, SUBJECT, "all"]["reason"] == "rehearsal: judges nothing"
+    assert [r["kind"] for r in run.writer.rows].count("samples") == 2
+    assert run.finished[made.id]["verdict"] == "NOT APPLICABLE"
+
+
+def test_a_rehearsal_takes_the_smaller_size_of_a_case(tmp_path):
+    def look(case: Case) -> Measured:
+        seen.append(case.params)
+        return Measured(samples=[0.5])
+
+    seen: list[dict] = []
+    case = Case(name="all", params={"tokens": 4096, "seed": 1}, rehearsal={"tokens": 8})
+    made = claim(look, cases=(case,), controls=(), scope=CUDA_ONLY)
+    judge(run_of(tmp_path / "a", made, conditions=conditions(rehearsal=True)), made)
+    judge(run_of(tmp_path / "b", made, conditions=conditions(device="cuda")), made)
+    assert seen == [{"tokens": 8, "seed": 1}, {"tokens": 4096, "seed": 1}]
+
+
+@pytest.mark.parametrize("judged_on", [{"cpu"}, {"cpu", "cuda"}])
+def test_a_rehearsal_leaves_out_what_a_cpu_judges_as_it_is(tmp_path, judged_on):
+    scope = Scope(judged_on=frozenset(judged_on))
+    made = claim(raises(AssertionError("measured")), scope=scope, controls=())
+    row = claim_of(tmp_path, made, conditions=conditions(rehearsal=True))
+    assert row["verdict"] == "NOT APPLICABLE"
+    assert "rehears" in row["reason"]
+
+
+def test_a_crash_in_a_rehearsal_is_void(tmp_path):
+    on = conditions(rehearsal=True)
+    crash = raises(RuntimeError("fell over"))
+    honest = claim(crash, scope=CUDA_ONLY)
+    assert claim_of(tmp_path / "a", honest, conditions=on)["verdict"] == "VOID"
+    fault = claim(scope=CUDA_ONLY, controls=(control(crash),))
+    assert claim_of(tmp_path / "b", fault, conditions=on)["verdict"] == "VOID"
+
+
+def watching(told: list[str], objection: str = ""):
+    """A watch of the machine that notes when it begins and ends."""
+
+    def watch():
+        told.append("begins")
+
+        def stop():
+            told.append("ends")
+            return objection, {"clock_mhz": 1200}
+
+        return stop
+
+    return watch
+
+
+def test_a_timed_claim_is_watched_and_void_when_the_watch_objects(tmp_path):
+    told: list[str] = []
+    on = conditions(watch=watching(told, "clocks fell by a fifth"))
+    row = claim_of(tmp_path / "a", claim(timed=True), conditions=on)
+    assert (row["verdict"], row["reason"]) == ("VOID", "clocks fell by a fifth")
+    assert told == ["begins", "ends"] * 2
+    assert claim_of(tmp_path / "b", claim(), conditions=on)["verdict"] == "CONFIRMED"
+    assert len(told) == 4
+
+
+def test_what_a_watch_saw_stands_in_the_ledger(tmp_path):
+    made = claim(timed=True)
+    run = run_of(tmp_path, made, conditions=conditions(watch=watching([])))
+    judge(run, made)
+    row = next(r for r in run.writer.rows if r["kind"] == "samples")
+    assert row["notes"] == {"clock_mhz": 1200}
+
+
+def test_after_a_crash_the_watch_ends_and_what_the_crash_held_is_freed(tmp_path):
+    told: list[str] = []
+    on = conditions(watch=watching(told), tidy=lambda: told.append("tidied"))
+    made = claim(raises(RuntimeError("fell over")), timed=True, controls=())
+    assert claim_of(tmp_path, made, conditions=on)["verdict"] == "VOID"
+    assert told == ["begins", "ends", "tidied"]
+
+
+def test_a_timed_claim_after_a_profiler_is_void_and_says_why(tmp_path):
+    profiled = claim(id="made/profiled", profiled=True, timed=True)
+    timed, plain = claim(id="made/timed", timed=True), claim(id="made/plain")
+    run = run_of(tmp_path, timed, profiled, plain)
+    judge(run, profiled, timed, plain)
+    verdicts = {name: row["verdict"] for name, row in run.finished.items()}
+    assert verdicts == {
+        "made/profiled": "CONFIRMED",
+        "made/timed": "VOID",
+        "made/plain": "CONFIRMED",
+    }
+    assert "a profiler ran earlier in this process" in run.finished["made/timed"]["reason"]
+
+
 # Known deviations --------------------------------------------------------------------------------
 
 
@@ -501,6 +603,34 @@ def test_a_run_that_stops_at_the_first_failure_is_no_success_and_can_be_resumed(
     assert read(path).footer is None
     assert inside(tmp_path, "--resume", path)[0] == 1
     assert read(path).footer is not None
+
+
+def test_a_rehearsal_without_a_crash_succeeds_and_its_replay_says_the_same(inside, tmp_path):
+    made_up.write_claim(tmp_path, judged_on={"cuda"}, samples=[2.0])
+    path, again = tmp_path / "run.jsonl", tmp_path / "again.jsonl"
+    status, output = inside(tmp_path, "--rehearsal", "--ledger", path)
+    assert status == 0, output
+    assert len(made_up.calls(tmp_path)) == 2
+    status, output = inside(tmp_path, "--replay", path, "--ledger", again)
+    assert status == 0, output
+    for ledger in (path, again):
+        rows = read(ledger).rows
+        assert {r["verdict"] for r in rows if "verdict" in r} == {"NOT APPLICABLE"}
+
+
+def test_a_rehearsal_with_a_crash_is_no_success(inside, tmp_path):
+    made_up.write_claim(tmp_path, judged_on={"cuda"}, body="raise MemoryError")
+    status, output = inside(tmp_path, "--rehearsal", "--ledger", tmp_path / "run.jsonl")
+    assert status == 20, output
+
+
+def test_claims_that_attach_a_profiler_come_last(inside, tmp_path):
+    first = made_up.write_claim(tmp_path, "a")
+    first.write_text(first.read_text().replace("timed=False", "profiled=True"))
+    made_up.write_claim(tmp_path, "b")
+    status, output = inside(tmp_path, "--ledger", tmp_path / "run.jsonl")
+    assert status == 0, output
+    assert [line.split()[0] for line in made_up.calls(tmp_path)] == ["b", "b", "a", "a"]
 
 
 def test_a_failing_test_that_is_no_claims_fails_the_run_all_the_same(inside, tmp_path):

@@ -73,11 +73,12 @@ def value(case: Case) -> str:
 
 def _runs(runs: Sequence[RunView], names: Sequence[str]) -> list[str]:
     return [
-        plain(
-            f"{letter}  {name}: {words.holds(run)}, on {words.model(run)}, on "
-            f"{words.machine(run)}, {run.header['started']}"
-            + ("" if run.footer else " (this run did not reach its end)")
+        f"{letter}  "
+        + plain(
+            f"{name}: {words.holds(run)}, on {words.model(run)}, on {words.machine(run)}, "
+            f"{run.header['started']}"
         )
+        + ("" if run.footer else " (this run did not reach its end)")
         for letter, name, run in zip(letters(len(runs)), names, runs, strict=True)
     ]
 

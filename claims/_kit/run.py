@@ -192,8 +192,8 @@ class Run:
         if Need.SERVER in claim.needs:  # what device it has is its own affair
             return self._unmet(claim)
         judged_on = case.judged_on or claim.scope.judged_on
-        if self.conditions.rehearsal and "cuda" not in judged_on:
-            return f"judged on {' or '.join(sorted(judged_on))}, this run rehearses cuda"
+        if self.conditions.rehearsal and "cpu" in judged_on:
+            return "judged on a CPU as it is: a rehearsal tries what only CUDA judges"
         if not self.conditions.rehearsal and self.conditions.device not in judged_on:
             why = self.conditions.why_no_cuda if "cuda" in judged_on else ""
             where = " or ".join(sorted(judged_on))

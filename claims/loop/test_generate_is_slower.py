@@ -9,12 +9,12 @@ from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Source
 from claims._kit.measure import Measured, paired_seconds, ratios
 from claims._kit.rules import median_at_least
-from fixtures import looping
+from fixtures import looping, streaming
 from fixtures.engines.tiny import Shape, build
 from fixtures.faults.looping import SlowHandLoop
 from fixtures.needs import Need
 
-PROMPT, TOKENS, ROUNDS = 8, 32, 12
+PROMPT, TOKENS, ROUNDS = 8, 32, 24
 SETTING = "Qwen2.5-0.5B, T4, 1,024 tokens in, 32 out"
 
 CLAIM = Claim(
@@ -48,11 +48,10 @@ CLAIM = Claim(
 def measure(engine: Any, case: Case) -> Measured:  # noqa: ARG001
     """Time of generate over that of the hand-written loop, one ratio per paired round."""
     runner = engine.with_model(build(Shape(layers=1, vocabulary=64)).to(engine.device))
-    ids = looping.prompt_ids(engine, PROMPT)
-    ids = [i % 60 + 1 for i in ids]
+    ids = [i % 60 + 1 for i in looping.prompt_ids(engine, PROMPT)]
     repeats = getattr(engine, "hand_repeats", 1)
     pairs = paired_seconds(
-        lambda: [looping.hand_reply(runner, ids, TOKENS) for _ in range(repeats)],
+        lambda: [list(streaming.tokens_of(runner, ids, TOKENS)) for _ in range(repeats)],
         lambda: looping.library_reply(runner, ids, TOKENS),
         rounds=ROUNDS,
         clock=time.perf_counter,

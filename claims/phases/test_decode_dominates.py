@@ -27,7 +27,10 @@ def case(device: str, prompt: int, limit: float, why: str) -> Case:
     )
     alone = frozenset({device})
     name = f"{prompt} tokens, {device}"
-    return Case(name=name, params={"prompt": prompt}, figure=figure, judged_on=alone)
+    small = {"prompt": prompt // 16}
+    return Case(
+        name=name, params={"prompt": prompt}, figure=figure, judged_on=alone, rehearsal=small
+    )
 
 
 CASES = (

@@ -33,7 +33,10 @@ def case(tokens: int, device: str) -> Case:
         setting=SETTING,
     )
     name, alone = f"{tokens} tokens, {device}", frozenset({device})
-    return Case(name=name, params={"tokens": tokens}, figure=figure, judged_on=alone)
+    small = {"tokens": tokens // 16}
+    return Case(
+        name=name, params={"tokens": tokens}, figure=figure, judged_on=alone, rehearsal=small
+    )
 
 
 CASES = (

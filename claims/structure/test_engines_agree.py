@@ -15,18 +15,12 @@ from fixtures.grammar import pattern
 from fixtures.vocabularies import QWEN3, SMOLLM2
 
 AS_SHIPPED = "llguidance as shipped"
-ENGINES = {
-    **COMPILED,
-    AS_SHIPPED: lambda: Llguidance(spell=vocabularies.tokenizer_of),
-}
+ENGINES = {**COMPILED, AS_SHIPPED: lambda: Llguidance(spell=vocabularies.tokenizer_of)}
 
 CLAIM = Claim(
     id="structure/engines-agree",
     sentence=__doc__,
-    source=Source(
-        document="one-call",
-        where="section 5, what production engines do in place of the toy scanner",
-    ),
+    source=Source(document="one-call", where="section 5, engines in place of the toy scanner"),
     figure=Figure(
         limit=0,
         unit="ids by which two masks differ at one state",
@@ -47,11 +41,7 @@ CLAIM = Claim(
         for name, sentence, plant in (
             ("one too many", "At one state one illegal id stays.", faults.one_id_too_many),
             ("one too few", "At one state one legal id is removed.", faults.one_id_too_few),
-            (
-                "control tokens",
-                "Control tokens and ids of no token stay.",
-                faults.control_tokens_let_through,
-            ),
+            ("control", "Control tokens and unused ids stay.", faults.control_tokens_let_through),
         )
     ),
 )

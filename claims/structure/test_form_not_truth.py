@@ -42,11 +42,7 @@ CLAIM = Claim(
         ),
     ),
     controls=(
-        Control(
-            "tells the truth",
-            "An oracle whose every value is the record's.",
-            faults.TellsTheTruth,
-        ),
+        Control("oracle", "An oracle whose every value is the record's.", faults.TellsTheTruth),
         Control(
             "knows the truth",
             "A mask that lets the true digit through and no other.",

@@ -51,12 +51,7 @@ CLAIM = Claim(
             "The strict arm loses its system message, so both ask the same.",
             faults.SystemPromptDropped,
         ),
-        Control(
-            "mask",
-            "A grammar mask stands behind the scores.",
-            faults.MaskedScores,
-            "removes none",
-        ),
+        Control("mask", "A mask stands behind it.", faults.MaskedScores, "removes none"),
     ),
 )
 

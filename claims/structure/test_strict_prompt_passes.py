@@ -12,17 +12,13 @@ from fixtures import json_task
 from fixtures.faults import structure as faults
 from fixtures.needs import Need
 
-SETTING = "Qwen3-8B, thinking off, T in 0, 0.3, 0.7, 1.0, 1.3"
+SETTING = "Qwen3-8B, 8 log lines twice at each T of 0, 0.3, 0.7, 1.0, 1.3, top-p 0.95 above 0"
 UNIT = "share of replies that pass strict parsing and the three keys"
 
 CLAIM = Claim(
     id="structure/strict-prompt-passes",
     sentence=__doc__,
-    source=Source(
-        document="one-call",
-        where="section 4, strict prompt",
-        setting="8 log lines twice at each of 5 temperatures, top-p 0.95 above zero",
-    ),
+    source=Source(document="one-call", where="section 4, strict prompt", setting=SETTING),
     figure=Figure(
         limit=0.5,
         unit=UNIT,
@@ -50,11 +46,7 @@ CLAIM = Claim(
         ),
     ),
     controls=(
-        Control(
-            "last brace cut off",
-            "An oracle whose every object lacks its closing brace.",
-            faults.LastBraceCutOff,
-        ),
+        Control("cut", "An oracle without its closing brace.", faults.LastBraceCutOff),
         Control(
             "fenced",
             "An oracle that answers as the naive arm did, in a Markdown fence.",

@@ -105,6 +105,18 @@
       "body > p, #environment-header, #environment, .summary__data > :not(.prefix), #results-table"
     ).forEach(function (element) { if (element !== ours) fold.append(element); });
     document.body.append(fold);
+    fold.querySelectorAll("input.filter").forEach(function (box) {
+      box.setAttribute("aria-label", box.nextElementSibling.textContent.replace(",", ""));
+    });
+    // Its lists end in an empty list, where only items belong.
+    fold.querySelectorAll("#environment ul > ul:empty").forEach(function (list) { list.remove(); });
+  }
+
+  // What scrolls within the page has to be reached by keyboard too.
+  function reachScrollers() {
+    all(".samples, dl.notes dd").forEach(function (part) {
+      if (part.scrollHeight > part.clientHeight && part.clientHeight) part.tabIndex = 0;
+    });
   }
 
   var opened = [];
@@ -133,6 +145,7 @@
     form.addEventListener("reset", function () { setTimeout(reset); });
   }
   addEventListener("hashchange", showTarget);
+  addEventListener("toggle", reachScrollers, true);
   document.addEventListener("DOMContentLoaded", function () {
     foldTestLog();
     // A browser may keep what was ticked before a reload; the list follows it.
