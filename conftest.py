@@ -210,7 +210,7 @@ def _served(
 def _replay(config: pytest.Config, source: Path, writer: ledger.Writer) -> Run:
     config.stash[REPLAYED] = old = ledger.read(source, tolerate_cut=True)
     writer.write(old.header)
-    config.stash[STILL] = still.Still(old.header, ROOT, config.stash[metadata_key])
+    config.stash[STILL] = still.Still(old.header, ROOT, config.stash.get(metadata_key, {}))
     config.pluginmanager.register(config.stash[STILL])
 
     def no_engine() -> Any:

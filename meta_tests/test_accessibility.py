@@ -93,14 +93,14 @@ def test_the_page_of_a_run_has_no_grave_finding(browser, axe, address, scheme, w
     assert findings(browser, axe) == []
 
 
+@pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_of_a_comparison_has_no_grave_finding(browser, axe, compared, scheme):
-    opened(browser, compared, scheme, 1280)
+def test_the_page_of_a_comparison_has_no_grave_finding(browser, axe, compared, scheme, width):
+    opened(browser, compared, scheme, width)
 
     assert findings(browser, axe) == []
     assert browser.get_log("browser") == []
-    width = browser.execute_script("return document.documentElement.scrollWidth")
-    assert width <= 1280
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 def test_axe_sees_a_planted_fault(browser, axe, compared):

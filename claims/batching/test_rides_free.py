@@ -71,8 +71,6 @@ def measure(engine: Any, case: Case) -> Measured:
     one, many = zip(*pairs, strict=True)
     return Measured(
         samples=ratios(pairs),
-        x=rows,
-        points={"tokens/s": rows * STEPS / sorted(many)[len(many) // 2]},
         notes={"one, s": one, f"{rows}, s": many},
     )
 

@@ -16,7 +16,9 @@ from fixtures.needs import Need
 
 FIRST, APPENDED = 24, (1, 16)
 KEPT, LONGER = "in the cache", "in one longer pass"
-DTYPES = {"32": torch.float32, "16": torch.bfloat16}
+# Not 16 bits: there rounding alone moves a trained model's keys by a third of their largest, so
+# that a tolerance of four times that could not fail.
+DTYPES = {"32": torch.float32}
 
 BITWISE = Figure(
     limit=0,
@@ -54,7 +56,7 @@ CLAIM = Claim(
             name="no causal mask",
             sentence="Each token of a pass sees those after it.",
             plant=PrefillSeesLater,
-            case=f"{LONGER}, 16 bit",
+            case=f"{LONGER}, 32 bit",
         ),
     ),
 )

@@ -9,8 +9,12 @@ from claims._kit.figures import Case, Figure, Source
 from claims._kit.measure import Measured
 from claims._kit.rules import every_one_of
 from fixtures import grammar_proof, json_task
-from fixtures.faults import masking
+from fixtures.faults.masking import OneTokenIsMissing as Missing
+from fixtures.faults.masking import OneTokenLeaks as Leaks
+from fixtures.faults.structure import AlwaysFenced
 from fixtures.needs import Need
+
+PROOF = "all reachable states"
 
 CLAIM = Claim(
     id="structure/mask-always-valid",
@@ -33,16 +37,12 @@ CLAIM = Claim(
     mechanism="A score of minus infinity has a share of exactly zero at any temperature.",
     cases=(
         *(Case(name=f"T={t}", params={"temperature": t}) for t in json_task.TEMPERATURES),
-        Case(name="all reachable states"),
+        Case(name=PROOF),
     ),
     controls=(
-        Control(
-            "one token leaks",
-            "At each state one id too many is let through.",
-            masking.OneTokenLeaks,
-            "all reachable states",
-        ),
-        Control("mask off", "No id is removed.", masking.MaskOff, "T=1.0"),
+        Control("one token leaks", Leaks.__doc__, Leaks, PROOF),
+        Control("one token is missing", Missing.__doc__, Missing, PROOF),
+        Control("mask off, fenced replies", AlwaysFenced.__doc__, AlwaysFenced, "T=1.0"),
     ),
 )
 
