@@ -17,7 +17,7 @@ from fixtures.servers.lies import Lie
 LOG = "2026-03-02T09:15:31Z INFO search-index ready, port=7700 status=healthy"
 
 CLAIM = Claim(
-    id="server/cut-off-is-a-prefix",
+    id="server/cut-json-says-so",
     sentence=__doc__,
     source=Source(document="one-call", where="section 5, what the mask cannot do"),
     figure=Figure(

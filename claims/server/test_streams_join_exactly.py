@@ -18,7 +18,7 @@ TOKENS = 24
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 CLAIM = Claim(
-    id="server/streaming-changes-nothing",
+    id="server/streams-join-exactly",
     sentence=__doc__,
     source=Source(document="inference-chapter", where="streaming"),
     figure=Figure(

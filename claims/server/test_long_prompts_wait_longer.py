@@ -14,7 +14,7 @@ from fixtures.servers import waits
 from fixtures.servers.lies import Lie
 
 CLAIM = Claim(
-    id="server/first-token-grows",
+    id="server/long-prompts-wait-longer",
     sentence=__doc__,
     source=Source(document="where-time-goes", where="prefill"),
     figure=Figure(

@@ -14,7 +14,7 @@ from fixtures.servers import waits
 from fixtures.servers.lies import Lie
 
 CLAIM = Claim(
-    id="server/decode-per-token-cost",
+    id="server/written-tokens-cost-more",
     sentence=__doc__,
     source=Source(document="one-call", where="section 3, prefill against decode"),
     figure=Figure(

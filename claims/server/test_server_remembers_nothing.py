@@ -32,7 +32,7 @@ JOINED = replace(
 )
 
 CLAIM = Claim(
-    id="server/second-call-knows-nothing",
+    id="server/server-remembers-nothing",
     sentence=__doc__,
     source=Source(document="one-call", where="section 1, nothing is remembered"),
     figure=ALONE,
@@ -44,7 +44,6 @@ CLAIM = Claim(
         Case(name="alone"),
         Case(name="with the transcript", figure=JOINED, rule="share_at_least"),
     ),
-    quick=True,
     controls=(
         Control(*lying(Lie.REMEMBERS), case="alone"),
         Control(*lying(Lie.FORGETS), case="with the transcript"),

@@ -14,7 +14,7 @@ from fixtures.servers import waits
 from fixtures.servers.lies import Lie
 
 CLAIM = Claim(
-    id="server/first-token-ignores-reply",
+    id="server/first-wait-ignores-the-reply",
     sentence=__doc__,
     source=Source(document="where-time-goes", where="the two waits a user feels"),
     figure=Figure(
