@@ -61,7 +61,8 @@ def findings(browser: Any, axe: str) -> list[str]:
     browser.execute_script(axe)
     found = browser.execute_async_script(
         "const done = arguments[0];"
-        "axe.run({resultTypes: ['violations']}).then(r => done(r.violations), e => done(String(e)))"
+        "axe.run({resultTypes: ['violations']})"
+        ".then(r => done(r.violations), e => done(String(e)))"
     )
     assert isinstance(found, list), found
     assert browser.execute_script("return axe.version") == AXE.split("@")[1]

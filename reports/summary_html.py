@@ -13,6 +13,12 @@ SHORT_HASH = 12
 FIRST = 12
 
 
+_REHEARSAL = (
+    "<b>REHEARSAL.</b> Code meant for a GPU was tried on a CPU, at small sizes and with stand-ins. "
+    "Nothing here was judged, and no number here says anything about a model or a machine."
+)
+
+
 def band(run: RunView) -> str:
     """The run in one sentence, its verdicts counted, and its conditions."""
     parts = [_answer(run), _proportions(run), _counts(run), _notices(run), _facts(run)]
@@ -57,6 +63,8 @@ def _counts(run: RunView) -> str:
 
 def _notices(run: RunView) -> str:
     notices = []
+    if run.header.get("rehearsal"):
+        notices.append(tag("p", _REHEARSAL))
     if run.footer is None and run.header:
         notices.append(_unfinished(run))
     for note in run.footer["notes"] if run.footer else []:

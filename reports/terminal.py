@@ -26,6 +26,8 @@ def table(rows: Iterable[Row]) -> str:
     lines = [line for claim in claims for line in _lines(claim, width)]
     counts = [f"{count} {name}" for name, count in run.counts.items() if count]
     lines += ["", f"{words.holds(run)} on {plain(words.model(run))}: {', '.join(counts)}"]
+    if run.header.get("rehearsal"):
+        lines.append("REHEARSAL: tried on a CPU at small sizes, judges nothing")
     if run.footer is None and run.header:
         lines.append("this run did not reach its end; finish it with --resume LEDGER")
     lines += [plain(note) for note in (run.footer["notes"] if run.footer else [])]

@@ -107,6 +107,7 @@ class Claim:
             bench.control(claim, control)
 
         marks = sorted(self.scope.lanes) + (["quick"] if self.quick else [])
+        marks += ["timed"] if self.timed else []
         for function in (test_holds, test_control_is_caught):
             function.__module__ = sys._getframe(1).f_globals["__name__"]
             for mark in marks:

@@ -45,7 +45,6 @@ CLAIM = Claim(
             ),
         ),
     ),
-    quick=True,
     controls=tuple(
         Control(
             name=f"no cache, {case}",

@@ -19,7 +19,7 @@ ROUNDS, SHORT = 24, 64
 
 def case(tokens: int) -> Case:
     """One context, set beside one of 64 tokens."""
-    small = {"long": max(128, tokens // 16)}
+    small = {"long": tokens // 4}
     return Case(name=f"{tokens} tokens", params={"long": tokens}, rehearsal=small)
 
 

@@ -15,11 +15,12 @@ from fixtures.needs import Need
 SETTING = "Tesla T4, Qwen2.5-0.5B, 16-bit, batch 1, attention unfused"
 
 
-WHY = "0 is no growth, 1 is work in proportion to the prompt: half of that is growth beyond doubt"
+WHY = (
+    "0 is no growth, 1 is work in proportion to the prompt: half of that is growth beyond doubt, "
+)
 WHERE = {
-    "cpu": ", and a processor's knee lies below 128 tokens",
-    "cuda": ", above 1 only where attention is unfused; pairs that begin before the knee, where "
-    "arithmetic takes as long as a pass does anyway, are out of scope",
+    "cpu": "and a processor's knee lies below 128 tokens",
+    "cuda": "above 1 only where attention is unfused; pairs that begin before the knee are left out",
 }
 
 
@@ -41,10 +42,7 @@ def case(device: str, short: int, long: int) -> Case:
     )
 
 
-CASES = (
-    case("cpu", 128, 1024),
-    *(case("cuda", long // 2, long) for long in (1024, 2048, 4096, 8192)),
-)
+CASES = (case("cpu", 128, 1024), *(case("cuda", n // 2, n) for n in (1024, 2048, 4096, 8192)))
 
 CLAIM = Claim(
     id="phases/first-token-grows",
@@ -67,16 +65,15 @@ CLAIM = Claim(
 def measure(engine: Any, case: Case) -> Measured:
     """The slope between the two lengths in a log-log plot, one per paired round."""
     short, long = case.params["short"], case.params["long"]
-    if case.params["knee"]:
-        knee = phases.knee_tokens(engine)
-        if why := phases.off_scope(engine, short[0], side="beyond", knee=knee):
-            raise NotApplicable(why)
+    knee = phases.knee_tokens(engine) if case.params["knee"] else 0
+    if why := phases.off_scope(engine, short[0], side="beyond", knee=knee):
+        raise NotApplicable(why)
     pairs = replies.in_turn(engine, short, long)
     return Measured(
         samples=[replies.slope(short, long, pair) for pair in pairs],
         x=long[0],
         points={"first token, ms": phases.middle([b.first_ms for _, b in pairs])},
-        notes={"first ms, short and long prompt": [[a.first_ms, b.first_ms] for a, b in pairs]},
+        notes={"first ms, short and long": [[a.first_ms, b.first_ms] for a, b in pairs]},
     )
 
 

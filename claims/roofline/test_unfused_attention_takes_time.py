@@ -6,7 +6,7 @@ from typing import Any
 
 from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Scope, Source
-from claims._kit.measure import Measured
+from claims._kit.measure import Measured, NotApplicable
 from claims._kit.rules import every_sample_at_least
 from fixtures import attention_kernels, tracing
 from fixtures.dimensions import Dimensions
@@ -46,6 +46,9 @@ def measure(engine: Any, case: Case) -> Measured:
     """What fusing saves of the device's busy time, over attention's share of the arithmetic."""
     tokens = case.params["tokens"]
     config = engine.model.config.get_text_config().to_dict()
+    tried = attention_kernels.tried(config, engine, tokens)
+    if why := attention_kernels.none_fused(tried):
+        raise NotApplicable(why)
     flops = Dimensions.of(config).flops(tokens, causal=True)
     share = flops.attention / flops.all
     kinds = {"unfused": getattr(engine, "unfused", "eager"), "fused": "sdpa"}
@@ -59,7 +62,7 @@ def measure(engine: Any, case: Case) -> Measured:
         notes={
             "busy ms": busy,
             "share of arithmetic": share,
-            "kernels of attention": attention_kernels.tried(config, engine, tokens),
+            "kernels of attention": tried,
         },
     )
 

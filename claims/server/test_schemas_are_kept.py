@@ -1,4 +1,4 @@
-"""Each whole reply under an accepted schema keeps it, from flat objects to composed ones."""
+"""Each whole reply under an accepted schema keeps it, from flat ones to contradicted ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLAIM = Claim(
     ),
     rule=every_one_of,
     needs=frozenset({Need.SERVER, Need.JSON_SCHEMA}),
-    scope=Scope(lanes=frozenset({"server"}), says="twelve schemas, greedy and twice drawn"),
+    scope=Scope(lanes=frozenset({"server"}), says="fourteen schemas, greedy and twice drawn"),
     cases=tuple(Case(name=level) for level in adherence.LEVELS),
     controls=(
         Control(*lying(Lie.IGNORES_SCHEMA), case="flat"),
