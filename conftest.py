@@ -193,18 +193,23 @@ def _start(config: pytest.Config, claims: list[Claim]) -> Run:
 def _served(
     config: pytest.Config, claims: list[Claim], header: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Who answers server claims, and the header; it is the served model's if all claims are."""
+    """Who answers server claims, and the header; it is the served model's if all claims are.
+
+    Beside other claims the started server has the default target, so it answers for no other.
+    """
     option = config.option
     asked = {Need.SERVER in claim.needs for claim in claims}
     if False in asked and option.base_url:
         raise CannotRun("--base-url is for server claims alone; add -m server")
-    if True not in asked:
+    if True not in asked or (False in asked and (option.target or option.model)):
         return None, header
+    if option.target or option.model:
+        raise CannotRun("--target and --model are not for server claims; give --served-model")
     from fixtures.servers.lane import Served
 
     served = Served(option.base_url, option.served_model, lambda line: _say(config, line))
     config.add_cleanup(served.close)
-    return served, header if False in asked else served.header(header)
+    return served, served.beside(header) if False in asked else served.header(header)
 
 
 def _replay(config: pytest.Config, source: Path, writer: ledger.Writer) -> Run:

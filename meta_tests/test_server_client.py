@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import threading
 import time
@@ -14,7 +15,7 @@ import pytest
 
 from fixtures.faults import serving
 from fixtures.needs import CannotRun, Need
-from fixtures.servers import faulty, json_prefix, noop, probe, sse
+from fixtures.servers import faulty, json_prefix, load, noop, probe, sse
 from fixtures.servers.client import KEY_VARIABLE, Client, ServerTrouble, checked_url
 from fixtures.servers.completion import BadReply, Usage
 from fixtures.servers.lies import Lie, LineFault
@@ -396,6 +397,30 @@ def test_the_started_server_does_not_outlive_whoever_started_it():
     server.process.stdin = None
     assert server.process.wait(10) == 0
     server.process.stdout.close()
+
+
+@pytest.mark.slow
+def test_of_a_thousand_requests_none_is_lost_and_none_doubled(monkeypatch):
+    pytest.importorskip("xllamacpp", reason="the server in CI is xllamacpp's")
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    server = LlamaCpp()
+    try:
+        engine = connect(server.base_url, "")
+        kept(engine.client)
+        sent, written = engine.client.sent, _tokens_written(engine.client)
+        found = load.errands(engine, 1000, at_once=16)
+        # The server's own count of written tokens: a request it worked on twice would show there.
+        written = _tokens_written(engine.client) - written
+    finally:
+        server.stop()
+    assert load.own_and_once(found) == [1.0] * 1000
+    assert engine.client.sent - sent == 1000
+    assert written == sum(errand.tokens for errand in found)
+
+
+def _tokens_written(made: Client) -> float:
+    _, text = made.get(f"{made.root}/metrics")
+    return float(re.search(r"^llamacpp:tokens_predicted_total (\S+)", text, re.MULTILINE)[1])
 
 
 def test_the_clients_overhead_is_measured_on_a_server_that_does_nothing():

@@ -148,6 +148,8 @@ def machine(run: RunView) -> str:
         parts.append(plural(int(about["cores"]), "core"))
     if about.get("memory_gib"):
         parts.append(f"{number(float(about['memory_gib']))} GiB")
+    if overhead := about.get("client_overhead_ms"):
+        parts.append(f"which is the client's and adds {number(float(overhead))} ms to a request")
     return ", ".join(parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections import Counter
@@ -15,6 +14,8 @@ import pytest
 from claims._kit import deviations as known_deviations
 from claims._kit.claim import Claim, Control, figures_row
 from claims._kit.claim_row import SUBJECT, Key, claim_row
+from claims._kit.conditions import AFTER_PROFILER, REHEARSAL, Conditions, unwatched
+from claims._kit.crashes import WAYS_OUT, crashed, words_of
 from claims._kit.deviations import Deviation
 from claims._kit.figures import Case
 from claims._kit.ledger import Row, Unwritable, Writer
@@ -22,43 +23,6 @@ from claims._kit.measure import Measured, NotApplicable
 from claims._kit.outcome import report_case
 from claims._kit.verdict import Judgement, Verdict
 from fixtures.needs import CannotRun, Need, unmet
-
-REHEARSAL = "rehearsal: judges nothing"
-AFTER_PROFILER = "a profiler ran earlier in this process, which slows every later launch"
-
-# What a watch of the machine objects to (empty: nothing), and what it saw.
-Watched = tuple[str, dict[str, Any]]
-
-
-def _unwatched() -> Callable[[], Watched]:
-    return lambda: ("", {})
-
-
-# What a measure can end with instead of samples; pytest's own ways out are no exceptions to it.
-_WAYS_OUT = (Exception, pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception)
-
-
-@dataclass(kw_only=True)
-class Conditions:
-    """What a run is done on: who answers, what it offers, and why it lacks the rest.
-
-    A ``rehearsal`` measures on a CPU, at small sizes, what is judged on CUDA: it tries the code
-    and judges nothing. ``watch`` begins to look at the machine and gives what ends that;
-    ``tidy`` frees what a crash left behind. ``server`` has the ``engine`` and ``offers`` of claims
-    that need a server.
-    """
-
-    device: str
-    target: str
-    engine: Callable[[], Any]
-    offers: Callable[[], frozenset[Need]]
-    why_no_cuda: str = ""
-    repeat_with: str = ""
-    parallel: bool = False
-    rehearsal: bool = False
-    server: Any = None
-    watch: Callable[[], Callable[[], Watched]] = _unwatched
-    tidy: Callable[[], None] = lambda: None
 
 
 @dataclass(kw_only=True)
@@ -146,11 +110,11 @@ class Run:
         except Unwritable:
             raise
         except NotApplicable as lack:
-            judged = Judgement(verdict=Verdict.NOT_APPLICABLE, reason=_words(lack))
+            judged = Judgement(verdict=Verdict.NOT_APPLICABLE, reason=words_of(lack))
         except CannotRun as error:
-            judged = Judgement(verdict=Verdict.VOID, reason=_words(error))
-        except _WAYS_OUT as error:  # a crash voids one claim and the run goes on
-            judged = _crashed(error)
+            judged = Judgement(verdict=Verdict.VOID, reason=words_of(error))
+        except WAYS_OUT as error:  # a crash voids one claim and the run goes on
+            judged = crashed(error)
             # What its frames held on to (a whole device's memory, say) is let go first.
             traceback.clear_frames(error.__traceback__)
             self.conditions.tidy()
@@ -168,7 +132,7 @@ class Run:
         honest = claim.subject if claim.subject is not None else self._host(claim).engine()
         late = AFTER_PROFILER if claim.timed and self.profiled and not claim.profiled else ""
         self.profiled |= claim.profiled
-        stop = self.conditions.watch() if claim.timed else _unwatched()
+        stop = self.conditions.watch() if claim.timed else unwatched()
         started = self.clock()
         try:
             measured = claim.registry["measure"](plant(honest), case)
@@ -185,7 +149,7 @@ class Run:
         try:
             return claim.judge(case, measured)
         except Exception as error:  # samples that no rule can read are no evidence
-            return _crashed(error)
+            return crashed(error)
 
     def not_applicable(self, claim: Claim, case: Case) -> str:
         """Why this case cannot be judged here, or an empty string when it can."""
@@ -268,17 +232,3 @@ class Run:
             for (claim, role, case), row in self.verdicts.items()
             if role == SUBJECT
         }
-
-
-def _words(error: BaseException) -> str:
-    """An error's message on one line; its type where it has none: a reason is never empty."""
-    return " ".join(str(error).split())[:300] or type(error).__name__
-
-
-def _crashed(error: BaseException) -> Judgement:
-    traceback.print_exception(error, file=sys.stderr)
-    what = _words(error)
-    if isinstance(error, MemoryError) or "out of memory" in what.lower():
-        return Judgement(verdict=Verdict.VOID, reason=f"out of memory: {what}")
-    reason = f"the measurement crashed: {type(error).__name__}: {what}"
-    return Judgement(verdict=Verdict.VOID, reason=reason)

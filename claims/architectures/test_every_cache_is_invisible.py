@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -15,11 +14,12 @@ from claims._kit.rules import every_sample_at_most
 from fixtures.architectures import build
 from fixtures.faults import architectures as faults
 from fixtures.faults import caching
-from fixtures.many_types import Types, judge_type
+from fixtures.many_types import Types, disguised, judge_type, with_fault
 
 pytestmark = pytest.mark.slow
 ID = "architectures/every-cache-is-invisible"
 
+ALL = (*build.judged(), *build.variants())
 # A deviation of one property is a case of its own, so that it hides nothing else of its type.
 KNOWN = [d.case.split(": ") for d in deviations.read() if d.claim == ID and ": " in d.case]
 PLANTED = (
@@ -38,7 +38,9 @@ PLANTED = (
 CLAIM = Claim(
     id=ID,
     sentence=__doc__,
-    source=Source(document="one-call", where="section 1, why reuse is safe, for all architectures"),
+    source=Source(
+        document="one-call", where="section 1, why reuse is safe, for all architectures"
+    ),
     figure=Figure(
         limit=1.0,
         unit="times what rounding explains",
@@ -53,17 +55,14 @@ CLAIM = Claim(
     scope=Scope(lanes=frozenset({"architectures"}), says=build.summary()),
     mechanism="Causal attention or a recurrent state: the past is summed up, never rewritten.",
     cases=(
-        *(Case(name=t, params={"type": t}) for t in build.judged()),
-        *(Case(name=f"{t}: {p}", params={"type": t, "only": p}) for t, p in KNOWN),
+        *(Case(name=t, params={"type": t}) for t in ALL),
+        *(Case(name=f"{t}: {p}", params={"type": t, "only": p}) for t, p in KNOWN if t in ALL),
     ),
     controls=(
-        *(
-            Control(name, fault.__doc__, partial(Types, fault), case)
-            for name, fault, case in PLANTED
-        ),
+        *(Control(name, f.__doc__, with_fault(f), case) for name, f, case in PLANTED),
         *(
             Control(f"{t} both ways", "It reads both ways, as it was made to.", plant, "llama")
-            for t, plant in ((t, partial(Types, **how)) for t, how in build.both_ways().items())
+            for t, plant in ((t, disguised(t, c)) for t, c in build.both_ways().items())
         ),
     ),
 )

@@ -14,7 +14,7 @@ from fixtures.faults.batching import OneAfterAnother
 from fixtures.needs import Need
 
 SETTING = "Tesla T4, Qwen2.5-0.5B, 16-bit, 512 tokens of context"
-STEPS, ROUNDS = 4, 8
+STEPS, ROUNDS = 2, 8
 
 
 def case(rows: int) -> Case:

@@ -14,7 +14,7 @@ from fixtures.faults.timing import RereadsItsContext
 from fixtures.needs import Need
 
 SETTING = "A100, Qwen3-8B, 64 and 2,048 tokens; Tesla T4, Qwen2.5-0.5B, 128 and 8,192; batch 1"
-ROUNDS, SHORT = 24, 64
+ROUNDS, SHORT = 12, 64
 
 
 def case(tokens: int) -> Case:

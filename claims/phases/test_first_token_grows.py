@@ -18,10 +18,9 @@ SETTING = "Tesla T4, Qwen2.5-0.5B, 16-bit, batch 1, attention unfused"
 WHY = (
     "0 is no growth, 1 is work in proportion to the prompt: half of that is growth beyond doubt, "
 )
-WHERE = {
-    "cpu": "and a processor's knee lies below 128 tokens",
-    "cuda": "above 1 only where attention is unfused; pairs that begin before the knee are left out",
-}
+ALONE = "and a processor's knee lies below 128 tokens"
+UNFUSED = "above 1 where attention is unfused; pairs from before the knee are left out"
+WHERE = {"cpu": ALONE, "cuda": UNFUSED}
 
 
 def case(device: str, short: int, long: int) -> Case:
@@ -64,8 +63,8 @@ CLAIM = Claim(
 
 def measure(engine: Any, case: Case) -> Measured:
     """The slope between the two lengths in a log-log plot, one per paired round."""
-    short, long = case.params["short"], case.params["long"]
-    knee = phases.knee_tokens(engine) if case.params["knee"] else 0
+    short, long, felt = (case.params[name] for name in ("short", "long", "knee"))
+    knee = phases.knee_tokens(engine) if felt else 0
     if why := phases.off_scope(engine, short[0], side="beyond", knee=knee):
         raise NotApplicable(why)
     pairs = replies.in_turn(engine, short, long)

@@ -28,7 +28,7 @@ CLAIM = Claim(
         "that is lost, doubled or swapped refutes it",
     ),
     rule=every_one_of,
-    needs=frozenset({Need.SERVER, Need.JSON_SCHEMA}),
+    needs=frozenset({Need.SERVER, Need.JSON_SCHEMA, Need.USAGE}),
     scope=Scope(lanes=frozenset({"server"}), says="160 requests, 16 at once"),
     controls=(Control(*lying(Lie.MIXES_UP)),),
 )

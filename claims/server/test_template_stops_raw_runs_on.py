@@ -16,14 +16,14 @@ from fixtures.needs import Need
 from fixtures.servers import tasks
 from fixtures.servers.lies import Lie
 
-QUESTIONS, TOKENS = 24, 32
+TOKENS = 32
 CHAT = Figure(
     limit=0.5,
     unit="share of replies that stop by themselves",
     claimed="5 of 5 clean in the model's own template",
     setting="Qwen3-8B, greedy, at most 32 new tokens",
-    why="one half is as far from always as from never; of 24 questions 18 put the lower bound "
-    "of the exact interval above it",
+    why="one half is as far from always as from never; the exact interval over 60 questions lies "
+    "clear of it for any share below 0.36 or above 0.64",
 )
 RAW = replace(CHAT, claimed="0 of 5 as raw text")
 
@@ -34,7 +34,7 @@ CLAIM = Claim(
     figure=CHAT,
     rule=share_at_least,
     needs=frozenset({Need.SERVER, Need.TRAINED, Need.COMPLETIONS}),
-    scope=Scope(lanes=frozenset({"server"}), says="24 short questions, greedy, 32 tokens"),
+    scope=Scope(lanes=frozenset({"server"}), says="60 short questions, greedy, 32 tokens"),
     mechanism="Control tokens around each turn are what the model was trained to end on.",
     cases=(Case(name="chat"), Case(name="raw", figure=RAW, rule="share_at_most")),
     controls=(
@@ -47,7 +47,7 @@ CLAIM = Claim(
 def measure(engine: Any, case: Case) -> Measured:
     """1 for each question whose reply ends by itself, 0 for each that the limit ends."""
     about = prompts.read("questions")
-    asked = [q["ask"] for q in about["question"][:QUESTIONS]]
+    asked = [q["ask"] for q in about["question"]]
     system = {"role": "system", "content": about["system"]}
     if case.name == "chat":
         asks = [partial(engine.chat, [system, *tasks.user(a)], max_tokens=TOKENS) for a in asked]

@@ -1,0 +1,43 @@
+"""What a run is done on, and what it does there beside measuring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fixtures.needs import Need
+
+REHEARSAL = "rehearsal: judges nothing"
+AFTER_PROFILER = "a profiler ran earlier in this process, which slows every later launch"
+
+# What a watch of the machine objects to (empty: nothing), and what it saw.
+Watched = tuple[str, dict[str, Any]]
+
+
+def unwatched() -> Callable[[], Watched]:
+    """A watch that sees nothing and objects to nothing."""
+    return lambda: ("", {})
+
+
+@dataclass(kw_only=True)
+class Conditions:
+    """What a run is done on: who answers, what it offers, and why it lacks the rest.
+
+    A ``rehearsal`` measures on a CPU, at small sizes, what is judged on CUDA: it tries the code
+    and judges nothing. ``watch`` begins to look at the machine and gives what ends that;
+    ``tidy`` frees what a crash left behind. ``server`` has the ``engine`` and ``offers`` of claims
+    that need a server.
+    """
+
+    device: str
+    target: str
+    engine: Callable[[], Any]
+    offers: Callable[[], frozenset[Need]]
+    why_no_cuda: str = ""
+    repeat_with: str = ""
+    parallel: bool = False
+    rehearsal: bool = False
+    server: Any = None
+    watch: Callable[[], Callable[[], Watched]] = unwatched
+    tidy: Callable[[], None] = lambda: None

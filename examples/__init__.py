@@ -1,0 +1,1 @@
+"""Caches and attentions of one's own, for ``pytest -m fuzz``: one right, one with a bug."""
