@@ -52,10 +52,10 @@ class QwenLike:
     def decode(self, ids):
         return qwen3().decode(ids)
 
-    def new_cache(self, *, length):  # noqa: ARG002
+    def new_cache(self, *, length):
         return Rows()
 
-    def forward(self, ids, cache=None, *, mask=None, positions=None, last_only=False):  # noqa: ARG002
+    def forward(self, ids, cache=None, *, mask=None, positions=None, last_only=False):
         if not cache.read:
             cache.read = [[] for _ in ids]
         for row, new in zip(cache.read, ids.tolist(), strict=True):

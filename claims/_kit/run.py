@@ -155,6 +155,8 @@ class Run:
         """Why this case cannot be judged here, or an empty string when it can."""
         if Need.SERVER in claim.needs:  # what device it has is its own affair
             return self._unmet(claim)
+        if self.conditions.device == "cuda" and self.conditions.why_no_cuda:
+            return self.conditions.why_no_cuda
         judged_on = case.judged_on or claim.scope.judged_on
         if self.conditions.rehearsal and "cpu" in judged_on:
             return "judged on a CPU as it is: a rehearsal tries what only CUDA judges"

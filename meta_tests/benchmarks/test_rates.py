@@ -112,6 +112,8 @@ def test_the_fuzz_judges_sixty_examples_a_second_on_one_core():
     with fuzz.one_thread():
         timed()
     rate = len(took) / (time.perf_counter() - start)
-    print(f"{rate:.0f} examples a second, drawing included; median {statistics.median(took):.4f} s")
+    print(
+        f"{rate:.0f} examples a second, drawing included; median {statistics.median(took):.4f} s"
+    )
 
     assert rate >= FUZZ_EXAMPLES_PER_S
