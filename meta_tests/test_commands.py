@@ -55,11 +55,15 @@ def test_the_gpu_lane_runs_on_the_gpu_or_says_why_there_is_none(inside, tmp_path
     path = tmp_path / "run.jsonl"
     claim = ROOT / "claims/prefix/test_one_attention_layer.py"
     status, output = inside(claim, "-m", "gpu", "--ledger", path, stand_in=False)
-    assert status == 0, output
-    header = ledger.read(path).header
-    assert header["device"] == ("cuda" if torch.cuda.is_available() else "cpu")
-    assert bool(header["machine"]["why_no_cuda"]) != torch.cuda.is_available()
-    assert header["lane"] == "gpu"
+    run = ledger.read(path)
+    assert run.header["device"] == "cuda"
+    assert run.header["lane"] == "gpu"
+    why = run.header["machine"]["why_no_cuda"]
+    assert bool(why) != torch.cuda.is_available()
+    assert status == (20 if why else 0), output
+    verdicts = [row for row in run.rows if row["kind"] == "verdict"]
+    assert all((row["verdict"] == "NOT APPLICABLE") == bool(why) for row in verdicts)
+    assert all(row["reason"] == why for row in verdicts if why)
 
 
 def test_a_claim_of_gpus_is_not_applicable_without_one_and_says_why(inside, tmp_path):

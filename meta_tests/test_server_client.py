@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import threading
@@ -393,8 +392,7 @@ def test_the_started_server_answers_and_is_gone_once_stopped():
 def test_the_started_server_does_not_outlive_whoever_started_it():
     pytest.importorskip("xllamacpp", reason="the server in CI is xllamacpp's")
     server = LlamaCpp()
-    os.close(server.process.stdin.fileno())  # what the system does for one that is killed
-    server.process.stdin = None
+    server.process.stdin.close()  # what the system does for one that is killed
     assert server.process.wait(10) == 0
     server.process.stdout.close()
 

@@ -199,8 +199,11 @@ def test_a_device_that_was_asked_for_is_taken_in_any_lane(wanted):
 
 
 @pytest.mark.usefixtures("without_cuda")
-def test_without_a_gpu_the_gpu_lane_runs_on_the_cpu_unless_cuda_was_asked_for():
-    assert session.device_for("gpu", "auto") == "cpu"
+def test_without_a_gpu_the_gpu_lane_stays_on_cuda_and_a_mixed_one_runs_on_the_cpu():
+    assert session.device_for("gpu", "auto") == "cuda"
+    assert session.device_for("gpu and not slow", "auto") == "cuda"
+    assert session.device_for("cpu or gpu", "auto") == "cpu"
+    assert session.device_for("cpu and not gpu", "auto") == "cpu"
     assert told(session.device_for, "gpu", "cuda") == "--device cuda: no CUDA device: no driver"
 
 

@@ -14,7 +14,7 @@ FIRST = 12
 
 
 _REHEARSAL = (
-    "<b>REHEARSAL.</b> Code meant for a GPU was tried on a CPU, at small sizes and with stand-ins. "
+    "<b>REHEARSAL.</b> Code meant for a GPU was tried on a CPU, at small sizes, with stand-ins. "
     "Nothing here was judged, and no number here says anything about a model or a machine."
 )
 
