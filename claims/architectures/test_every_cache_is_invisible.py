@@ -39,9 +39,7 @@ PLANTED = (
 CLAIM = Claim(
     id=ID,
     sentence=__doc__,
-    source=Source(
-        document="one-call", where="section 1, why reuse is safe, for all architectures"
-    ),
+    source=Source(document="one-call", where="section 1, why reuse is safe, for any type"),
     figure=Figure(
         limit=1.0,
         unit="times what rounding explains",
