@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from transformers import TopPLogitsWarper
 
 from fixtures import targets
-from fixtures.engines.loop import GREEDY, Sampling, generate
+from fixtures.engines.loop import GREEDY, Sampling, draw_nucleus, generate
 from fixtures.engines.tiny import Example, Shape, build
 from fixtures.engines.transformers_engine import TransformersEngine
 from fixtures.equivalence import chunked, compare, full_pass, null_spread
@@ -134,3 +135,16 @@ def test_an_example_survives_its_own_json():
 def test_a_text_that_is_no_example_is_refused_in_one_line(text):
     with pytest.raises(ValueError, match="not an example"):
         Example.from_json(text)
+
+
+@pytest.mark.parametrize("top_p", [0.3, 0.8, 0.95])
+def test_drawn_ids_lie_in_the_librarys_own_nucleus_with_its_shares(top_p):
+    """Peer: transformers' TopPLogitsWarper on the same scores; 20,000 draws of one row."""
+    generator = torch.Generator().manual_seed(3)
+    scores = torch.randn(1, 40, generator=generator) * 2
+    allowed = TopPLogitsWarper(top_p)(None, scores.clone())[0].softmax(-1)
+    shares = scores.softmax(-1).expand(20_000, -1)
+    found = draw_nucleus(shares, top_p, generator).bincount(minlength=40) / 20_000
+
+    assert (found[allowed == 0] == 0).all()
+    assert (found - allowed).abs().max() < 0.02
