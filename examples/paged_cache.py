@@ -1,7 +1,7 @@
 """A cache in pages of four positions, right and with a bug, to be tried on a model.
 
-    ONECALL_CACHE=examples.paged_cache:PagedCache pytest -m fuzz --model DIR_OR_ID
-    ONECALL_CACHE=examples.paged_cache:TornCache pytest -m fuzz --model DIR_OR_ID
+    ONECALL_CACHE_CLASS=examples.paged_cache:PagedCache pytest -m fuzz --model DIR_OR_ID
+    ONECALL_CACHE_CLASS=examples.paged_cache:TornCache pytest -m fuzz --model DIR_OR_ID
 
 The first is CONFIRMED, the second REFUTED. A class of your own is made once per sequence, with
 ``config=`` and ``max_cache_len=`` if its constructor takes them.

@@ -281,7 +281,7 @@ def test_a_right_attention_passes_and_one_with_a_bug_is_caught(monkeypatch):
 
 
 def test_a_fault_is_planted_into_the_librarys_cache(monkeypatch):
-    monkeypatch.setenv("ONECALL_CACHE", "examples.paged_cache:PagedCache")
+    monkeypatch.setenv("ONECALL_CACHE_CLASS", "examples.paged_cache:PagedCache")
     planted = own_model.with_fault(caching.RowCorrupted)(engine_of("llama"))
     found = own_model.judge_property(planted, "split", path="claims/x.py")
     assert max(found.samples) > 1

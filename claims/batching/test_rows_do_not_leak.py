@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Source
 from claims._kit.measure import Measured
@@ -33,7 +31,7 @@ CLAIM = Claim(
     mechanism="Weights are shared by the rows; attention pairs tokens of one row alone.",
     cases=(
         *(Case(name=name, params={"lengths": lengths}) for name, lengths in ROWS.items()),
-        Case(name=TINY, marks=(pytest.mark.fuzz,)),
+        Case(name=TINY),
     ),
     controls=tuple(
         Control(

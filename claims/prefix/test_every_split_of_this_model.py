@@ -31,7 +31,7 @@ CLAIM = Claim(
     needs=frozenset({Need.MODEL, Need.KV_CACHE}),
     scope=Scope(
         lanes=frozenset({"fuzz"}),
-        says="the run's model, with the cache class of ONECALL_CACHE and the attention of "
+        says="the run's model, with the cache class of ONECALL_CACHE_CLASS and the attention of "
         "ONECALL_ATTENTION where these are set",
     ),
     mechanism="Causal attention: appending tokens never changes keys and values before them.",

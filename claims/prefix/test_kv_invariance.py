@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
 
 from claims._kit.claim import Claim, Control
@@ -44,7 +43,7 @@ CLAIM = Claim(
     mechanism="Causal attention: appending tokens never changes keys and values before them.",
     cases=(
         *(Case(name=f"{a} {c} {d} bit", params={"way": (a, c, d)}) for a, c, d in WAYS),
-        Case(name=FUZZ, marks=(pytest.mark.fuzz,)),
+        Case(name=FUZZ),
     ),
     controls=(
         Control("positions restart", caching.PositionsRestart.__doc__, caching.PositionsRestart),
