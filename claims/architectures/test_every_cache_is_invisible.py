@@ -18,7 +18,6 @@ from fixtures.many_types import Types, disguised, judge_type, with_fault
 
 pytestmark = pytest.mark.slow
 ID = "architectures/every-cache-is-invisible"
-
 ALL = (*build.judged(), *build.variants())
 # A deviation of one property is a case of its own, so that it hides nothing else of its type.
 LISTED = [d.case for d in deviations.read() if d.claim == ID]
@@ -60,8 +59,8 @@ CLAIM = Claim(
     controls=(
         *(Control(name, f.__doc__, with_fault(f), case) for name, f, case in PLANTED),
         *(
-            Control(f"{t} both ways", "It reads both ways, as it was made to.", plant, "llama")
-            for t, plant in ((t, disguised(t, c)) for t, c in build.both_ways().items())
+            Control(f"{t} both ways", "It reads both ways, as made to.", disguised(t, c), "llama")
+            for t, c in build.both_ways().items()
         ),
     ),
 )
@@ -70,8 +69,8 @@ CLAIM = Claim(
 def measure(subject: Any, case: Case) -> Measured:
     """The excess of every trial of every property on one type."""
     kind, only = case.params["type"], case.params.get("only", "")
-    without = {p for t, p in KNOWN if t == kind}
-    how = {"only": only, "without": without, "shrinks": case.name not in LISTED}
+    apart = {p for t, p in KNOWN if t == kind}
+    how = {"only": only, "without": apart, "shrinks": case.name not in LISTED}
     found, blind = judge_type(subject, kind, path=CLAIM.path, **how)
     return Measured(**vars(found), disturbed=blind)
 
