@@ -268,9 +268,9 @@ def found_by(monkeypatch, holds: str, **named: str) -> float:
 
 
 def test_a_right_cache_passes_and_one_with_a_bug_is_caught(monkeypatch):
-    assert found_by(monkeypatch, "split", CACHE="examples.paged_cache:PagedCache") <= 1
-    assert found_by(monkeypatch, "crop", CACHE="examples.paged_cache:PagedCache") <= 1
-    assert found_by(monkeypatch, "split", CACHE="examples.paged_cache:TornCache") > 1
+    assert found_by(monkeypatch, "split", CACHE_CLASS="examples.paged_cache:PagedCache") <= 1
+    assert found_by(monkeypatch, "crop", CACHE_CLASS="examples.paged_cache:PagedCache") <= 1
+    assert found_by(monkeypatch, "split", CACHE_CLASS="examples.paged_cache:TornCache") > 1
 
 
 def test_a_right_attention_passes_and_one_with_a_bug_is_caught(monkeypatch):
