@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fixtures.constrained import NotInstalled, Stepper, spell, unpack
 from fixtures.constrained_engines import COMPILED, Llguidance, ScannerEngine
-from fixtures.grammar import Vocabulary, names, pattern
+from fixtures.grammar import Scanner, Vocabulary, names, pattern, reachable
 
 ENGINES = {"scanner": ScannerEngine, **COMPILED}
 ASCII = [chr(c) for c in range(32, 127)]
@@ -137,6 +137,13 @@ def test_sentences_of_one_grammar_do_not_share_a_place(engine):
 
     assert torch.equal(second.allowed(), before)
     assert not torch.equal(first.allowed(), before)
+
+
+def test_the_scanner_that_looks_at_first_characters_finds_what_the_full_scan_finds():
+    texts = (*ASCII, *STRAYS, *names(), '", "port": ', "80", "true}", "")
+    scanner = Scanner(Vocabulary(texts, frozenset({len(texts) - 1})))
+    for state in reachable(scanner):
+        assert scanner.mask(state).equal(scanner.scan(state)), state
 
 
 def test_the_scanner_refuses_grammars_it_does_not_know():

@@ -12,11 +12,11 @@ from claims._kit.measure import Measured
 from claims._kit.rules import every_sample_at_most
 from fixtures import looping
 from fixtures.cache_contents import Contents, chunks_of, filled
-from fixtures.equivalence import chunked, compare, null_spread
+from fixtures.equivalence import compare, null_spread
 from fixtures.faults.looping import PrefillSeesLater
 from fixtures.needs import Need
 
-TOKENS = 32
+TOKENS = 24
 DTYPES = {"32": torch.float32, "16": torch.bfloat16}
 
 CLAIM = Claim(
@@ -57,12 +57,11 @@ def measure(engine: Any, case: Case) -> Measured:
     runner = engine.variant(attention=case.params["attention"], dtype=dtype)
     tokens = looping.prompt_ids(runner, TOKENS)
     singly = range(1, TOKENS)
-    logits = chunked(runner, tokens, ())
-    moved = compare(logits, chunked(runner, tokens, singly), null_spread(runner, tokens, logits))
+    at_once, (logits,) = filled(runner, chunks_of(runner, tokens), length=TOKENS)
+    stepped, (found,) = filled(runner, chunks_of(runner, tokens, singly), length=TOKENS)
+    moved = compare(logits, found, null_spread(runner, tokens, logits))
     view = Contents(runner, tokens)
-    kept = view.forward(*chunks_of(runner, tokens))[0]
-    stepped, _ = filled(runner, chunks_of(runner, tokens, singly), length=TOKENS)
-    other = view.scaled(stepped, TOKENS)[0]
+    kept, other = (view.scaled(cache, TOKENS)[0] for cache in (at_once, stepped))
     cache_moved = compare(kept, other, null_spread(view, tokens, kept))
     return Measured(
         samples=[moved.excess, cache_moved.excess],

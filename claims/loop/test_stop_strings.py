@@ -13,7 +13,7 @@ from fixtures.faults import looping as faults
 from fixtures.needs import Need
 
 HAND, LIBRARY = "hand-written loop", "the library's generate"
-PROMPT, LONG, BORDERS = 30, 16, (3, 8, 12)
+PROMPT, LONG, BORDERS = 30, 10, (2, 5, 8)
 
 CLAIM = Claim(
     id="loop/stop-strings",

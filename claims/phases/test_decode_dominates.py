@@ -66,7 +66,8 @@ CLAIM = Claim(
 def measure(engine: Any, case: Case) -> Measured:
     """The share of each round's time that comes after the first token."""
     prompt = case.params["prompt"]
-    rounds = [replies.waits(engine, prompt, REPLY) for _ in range(replies.ROUNDS + 1)][1:]
+    replies.warm_up(engine, prompt)
+    rounds = [replies.waits(engine, prompt, REPLY) for _ in range(replies.ROUNDS)]
     return Measured(
         samples=[waits.decode_share for waits in rounds],
         notes={"first and whole ms": [[w.first_ms, w.total_ms] for w in rounds]},

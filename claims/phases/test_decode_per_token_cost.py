@@ -40,7 +40,7 @@ def case(tokens: int, device: str) -> Case:
 
 
 CASES = (
-    *(case(tokens, "cpu") for tokens in (1024, 512, 256, 64)),
+    *(case(tokens, "cpu") for tokens in (1024, 512, 256, 64, 16)),
     *(case(tokens, "cuda") for tokens in (2048, 1024, 512, 256, 64)),
 )
 SLOW = PrefillsTokenByToken
@@ -52,12 +52,12 @@ CLAIM = Claim(
     figure=CASES[0].figure,
     rule=median_at_least,
     needs=frozenset({Need.MODEL, Need.KV_CACHE}),
-    scope=Scope(says="batch 1; prompts of 64 to 2,048 tokens"),
+    scope=Scope(says="batch 1; prompts of 16 to 2,048 tokens"),
     mechanism="One prefill pass reads each weight once for all its tokens, decode once per token.",
     timed=True,
     cases=CASES,
     controls=(
-        Control("prefill token by token, cpu", SLOW.__doc__, SLOW, "64 tokens, cpu"),
+        Control("prefill token by token, cpu", SLOW.__doc__, SLOW, "16 tokens, cpu"),
         Control("prefill token by token, cuda", SLOW.__doc__, SLOW, "64 tokens, cuda"),
     ),
 )

@@ -13,7 +13,7 @@ from fixtures.faults.timing import StreamsAtTheEnd
 from fixtures.needs import Need
 
 SETTING = "Tesla T4, Qwen2.5-0.5B, 16-bit, batch 1, replies of 1 to 500 tokens"
-SHORT, LONG = (64, 8), (64, 24)
+SHORT, LONG = (64, 4), (64, 16)
 
 CLAIM = Claim(
     id="phases/first-token-ignores-reply",
@@ -21,7 +21,7 @@ CLAIM = Claim(
     source=Source(document="where-time-goes", where="the two waits", setting=SETTING),
     figure=Figure(
         limit=1.25,
-        unit="first wait, 24-token reply / 8-token reply",
+        unit="first wait, 16-token reply / 4-token reply",
         claimed="152-169 ms for 1 to 500 tokens (a factor of 1.11)",
         setting=SETTING,
         why="the source's own spread is 1.11; twice its distance from 1, rounded up, leaves room "
@@ -39,11 +39,11 @@ CLAIM = Claim(
             rule=median_at_least.__name__,
             figure=Figure(
                 limit=1.5,
-                unit="whole time, 24-token reply / 8-token reply",
+                unit="whole time, 16-token reply / 4-token reply",
                 claimed="0.15 to 17 s for 1 to 500 tokens",
                 setting=SETTING,
-                why="three times the steps give 3 without any prefill; a prefill worth eight "
-                "steps would still leave (8 + 24) / (8 + 8) = 2; one half of the way from 1",
+                why="four times the steps give 4 without any prefill; a prefill worth eight "
+                "steps would still leave (8 + 16) / (8 + 4) = 2; one half of the way from 1",
             ),
         ),
     ),
