@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 from pytest_metadata.plugin import metadata_key
 
-from claims._kit import deviations, ledger, outcome, stored
+from claims._kit import deviations, ledger, outcome, stored, workers
 from claims._kit.claim import Claim
 from claims._kit.run import SUBJECT, Conditions, Run
 from claims._kit.verdict import Verdict, exit_status
-from fixtures import profiles  # noqa: F401 (registers Hypothesis' profiles before they are chosen)
+from fixtures import (
+    each_target,
+    profiles,  # noqa: F401 (registers Hypothesis' profiles before they are chosen)
+    target_list,
+)
 from fixtures.needs import CannotRun, Need
-from reports import page, still, terminal
+from reports import matrix, page, still, terminal
 
 pytest_plugins = ["pytester"]
 
@@ -29,6 +34,8 @@ PATH = pytest.StashKey[Path]()
 STARTED = pytest.StashKey[datetime]()
 REPLAYED = pytest.StashKey[ledger.Ledger]()
 STILL = pytest.StashKey[still.Still]()
+CONTROLLER = pytest.StashKey[workers.Controller]()
+ALONE = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,6 +46,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--device", default="auto", choices=("auto", "cpu", "cuda"))
     group.addoption("--base-url", default="", help="of a server to verify (-m server): .../v1")
     group.addoption("--served-model", default="", help="its name at that server")
+    group.addoption(
+        "--serve",
+        default="",
+        choices=("llama.cpp", "transformers", "vllm"),
+        help="the engine started with the embedded model where no --base-url is given",
+    )
+    group.addoption(
+        "--targets",
+        default="",
+        metavar="FILE",
+        help="TOML list of servers and models: a run for each (--ledger names their folder)",
+    )
     group.addoption("--seed", type=int, default=0, help="of every draw (default 0)")
     group.addoption("--ledger", default="", help="where to write the run's ledger")
     group.addoption("--resume", default="", help="finish the run of this ledger")
@@ -52,6 +71,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """With ``--targets`` a run of its own for each entry, then the page of them all."""
+    return _each_target(config) if config.option.targets else None
+
+
+def _each_target(config: pytest.Config) -> int:
+    option = config.option
+    own = ("base_url", "served_model", "serve", "target", "model", "resume", "replay")
+    if given := [f"--{name.replace('_', '-')}" for name in own if getattr(option, name)]:
+        raise pytest.UsageError(f"onecall: --targets names what to run on; leave out {given[0]}")
+    try:
+        entries = target_list.read(Path(option.targets))
+    except CannotRun as error:
+        raise pytest.UsageError(f"onecall: {error}") from None
+    fresh = OUT / f"targets-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}"
+    folder = Path(option.ledger or fresh)
+    _make_folder(folder)
+    if any(folder.iterdir()):
+        raise pytest.UsageError(f"onecall: --ledger {folder} holds files; name another folder")
+    say = partial(print, flush=True)
+    arguments = each_target.without(
+        [*map(str, config.invocation_params.args)], "--targets", "--ledger", "-m"
+    )
+    ended = each_target.run_each(entries, arguments, lane=option.markexpr, folder=folder, say=say)
+    refused = [(run.entry.name, run.refusal) for run in ended if run.refusal]
+    ledgers = {run.entry.name: run.ledger for run in ended if not run.refusal}
+    told, _ = matrix.write(ledgers, refused, folder / "matrix.html")
+    say(f"\n{told}page: {folder / 'matrix.html'}")
+    return each_target.worst([run.status for run in ended])
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Name the run; give pytest-html its page unless only the suite's own tests are asked for."""
     config.addinivalue_line("markers", "claim(c): the claim that a test belongs to")
@@ -60,6 +111,10 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("give --resume or --replay, not both")
     if option.rehearsal and option.device == "cuda":
         raise pytest.UsageError("a rehearsal runs on a CPU: leave out --device cuda")
+    try:
+        deviations.read()  # claim files read it too, and would fail with a traceback
+    except deviations.DeviationError as error:
+        raise pytest.UsageError(f"onecall: {error}") from None
     config.stash[STARTED] = now = datetime.now(UTC)
     kind = "replay" if option.replay else "run"
     fresh = OUT / f"{kind}-{now:%Y%m%dT%H%M%S}-{os.getpid()}.jsonl"
@@ -71,6 +126,50 @@ def pytest_configure(config: pytest.Config) -> None:
         option.htmlpath = str(path.with_suffix(".html"))
         option.self_contained_html = True
         option.css = [str(page.CSS)]
+    if workers.is_controller(config) and not only_meta:
+        _spread(config)
+
+
+def _spread(config: pytest.Config) -> None:
+    """Prepare a run over pytest-xdist's workers: a claim's file stays with one of them."""
+    option, path = config.option, config.stash[PATH]
+    if why := workers.refusal(option):
+        raise pytest.UsageError(f"onecall: {why}")
+    if path.exists() and path.stat().st_size:
+        raise pytest.UsageError(f"onecall: --ledger {path} exists; name another file")
+    option.dist, option.ledger = workers.BY_FILE, str(path)
+
+    def start(header: ledger.Row) -> Run:
+        from fixtures.machines import as_a_whole
+
+        header = as_a_whole(header, workers=len(option.tx))
+        writer = ledger.Writer(path)
+        config.stash[RUN] = run = Run(
+            writer=writer, conditions=_as_told(header), deviations=deviations.read()
+        )
+        writer.write(header)
+        return run
+
+    controller = workers.Controller(list(map(str, config.invocation_params.args)), start)
+    config.stash[CONTROLLER] = controller
+    config.pluginmanager.register(controller)
+
+
+def _as_told(header: ledger.Row, **more: Any) -> Conditions:
+    """Conditions of a run that is judged, or was, in another process: it measures nothing."""
+
+    def no_engine() -> Any:
+        raise CannotRun("the ledger holds no samples of this case; nothing is measured here")
+
+    return Conditions(
+        device=header["device"],
+        target=header["target"]["name"],
+        engine=no_engine,
+        offers=no_engine,
+        why_no_cuda=header["machine"].get("why_no_cuda", ""),
+        rehearsal=header.get("rehearsal", False),
+        **more,
+    )
 
 
 def _make_folder(folder: Path) -> None:
@@ -88,6 +187,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Claims that attach a profiler come last: it slows whatever its process does after it.
     """
     items.sort(key=lambda item: (claim := _claim_of(item)) is not None and claim.profiled)
+    if workers.is_worker(config):
+        _keep(config, items, lambda claim: claim is None or not claim.timed)
+    if config.stash.get(ALONE, False):
+        _keep(config, items, lambda claim: claim is not None and claim.timed)
     if config.option.replay:
         _keep_stored(config, items)
     if config.option.claims:
@@ -104,16 +207,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not claimed or config.option.collectonly:
         return
     try:
-        run = _start(config, [claim for _, claim in claimed])
+        begun = config.stash.get(RUN, None)
+        run = _start(config, [claim for _, claim in claimed], begun)
     except (ledger.LedgerError, CannotRun) as error:
         _refuse(config, error)
     config.stash[RUN] = run
     for item, claim in claimed:
         run.plan(claim, *_role_and_case(item, claim))
+    if isinstance(run.writer, workers.Relay):
+        config.pluginmanager.register(workers.Worker(run.writer, sorted(run.planned)))
 
 
 def _refuse(config: pytest.Config, error: Exception) -> NoReturn:
     """Stop with one line, and leave alone the page of the ledger that was named."""
+    if workers.is_worker(config):
+        config.workeroutput[workers.REFUSED] = str(error)  # type: ignore[attr-defined]
     for plugin in config.pluginmanager.get_plugins():
         if type(plugin).__module__.startswith("pytest_html."):
             config.pluginmanager.unregister(plugin)
@@ -132,12 +240,36 @@ def _role_and_case(item: pytest.Item, claim: Claim) -> tuple[str, str]:
     return SUBJECT, params["case"].name
 
 
+def _keep(
+    config: pytest.Config, items: list[pytest.Item], wanted: Callable[[Claim | None], bool]
+) -> None:
+    left = [item for item in items if not wanted(_claim_of(item))]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if wanted(_claim_of(item))]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
+    """Where workers shared a run, its timed claims come last, here, with the machine to itself."""
+    done = yield
+    if CONTROLLER in session.config.stash and not session.config.option.collectonly:
+        session.config.stash[ALONE] = True
+        workers.run_the_rest(session)
+    return done
+
+
 def _keep_stored(config: pytest.Config, items: list[pytest.Item]) -> None:
     try:
         old = ledger.read(Path(config.option.replay), tolerate_cut=True)
     except ledger.LedgerError as error:
         _refuse(config, error)
     held = stored.stored_rows(old.rows)
+    if gone := stored.gone(held, filter(None, map(_claim_of, items)), ROOT / "claims"):
+        _terminal(config).write_line(
+            f"onecall: {config.option.replay}: {len(gone)} of its cases belong to claims that are "
+            f"not here any more and are left out: {', '.join(gone[:3])}"
+            + (" ..." if len(gone) > 3 else "")
+        )
     kept, left = [], []
     for item in items:
         claim = _claim_of(item)
@@ -147,16 +279,21 @@ def _keep_stored(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = kept
 
 
-def _start(config: pytest.Config, claims: list[Claim]) -> Run:
-    """A new run, a resumed one, or a stored one to be judged again."""
+def _start(config: pytest.Config, claims: list[Claim], begun: Run | None) -> Run:
+    """A new run, a resumed one, a stored one to be judged again, or one that workers ``begun``."""
     option, path = config.option, config.stash[PATH]
-    writer = ledger.Writer(path)
-    if not option.resume and path.exists() and path.stat().st_size:
+    beside = workers.is_worker(config)
+    writer = workers.Relay(path) if beside else begun.writer if begun else ledger.Writer(path)
+    if not (option.resume or beside or begun) and path.exists() and path.stat().st_size:
         raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
     if option.replay:
         return _replay(config, Path(option.replay), writer)
     from fixtures.session import Session, chosen, device_for
 
+    if beside:
+        from fixtures.machines import share_processor
+
+        share_processor(workers.count(config))
     lane = option.markexpr or "all"
     session = Session(
         target=chosen(option.target, option.model),
@@ -172,7 +309,7 @@ def _start(config: pytest.Config, claims: list[Claim]) -> Run:
     rows: dict[stored.Key, list[ledger.Row]] = {}
     if option.resume:
         rows = stored.resume(path, header, writer)
-    else:
+    elif begun is None:
         writer.write(header)
     conditions = Conditions(
         device=session.device,
@@ -182,11 +319,14 @@ def _start(config: pytest.Config, claims: list[Claim]) -> Run:
         offers=session.offers,
         why_no_cuda=header["machine"]["why_no_cuda"],
         repeat_with=_repeat_with(option),
-        parallel="PYTEST_XDIST_WORKER" in os.environ,
+        parallel=beside or "PYTEST_XDIST_WORKER" in os.environ,
         rehearsal=option.rehearsal,
         watch=session.watch,
         tidy=session.tidy,
     )
+    if begun:
+        begun.conditions = conditions
+        return begun
     return Run(writer=writer, conditions=conditions, deviations=deviations.read(), stored=rows)
 
 
@@ -205,9 +345,16 @@ def _served(
         return None, header
     if option.target or option.model:
         raise CannotRun("--target and --model are not for server claims; give --served-model")
-    from fixtures.servers.lane import Served
+    if option.base_url and option.serve:
+        raise CannotRun("give --base-url or --serve: a server is reached, or started")
+    from fixtures.servers import lane
 
-    served = Served(option.base_url, option.served_model, lambda line: _say(config, line))
+    served = lane.Served(
+        option.base_url,
+        option.served_model,
+        option.serve or lane.DEFAULT,
+        lambda line: _say(config, line),
+    )
     config.add_cleanup(served.close)
     return served, served.beside(header) if False in asked else served.header(header)
 
@@ -218,21 +365,12 @@ def _replay(config: pytest.Config, source: Path, writer: ledger.Writer) -> Run:
     config.stash[STILL] = still.Still(old.header, ROOT, config.stash.get(metadata_key, {}))
     config.pluginmanager.register(config.stash[STILL])
 
-    def no_engine() -> Any:
-        raise CannotRun(f"{source} holds no samples of this case; a replay measures nothing")
-
-    conditions = Conditions(
-        device=old.header["device"],
-        target=old.header["target"]["name"],
-        engine=no_engine,
-        offers=no_engine,
-        why_no_cuda=old.header["machine"].get("why_no_cuda", ""),
-        rehearsal=old.header.get("rehearsal", False),
-        repeat_with=f"--target {old.header['target']['name']} --seed {old.header['seed']}",
-    )
+    # A claim's line says how to repeat it: pytest, its file, and the options of the run.
+    told = (row["repeat"].split(" ", 2)[2:] for row in old.rows if row["kind"] == "claim")
+    repeat = next((words[0] for words in told if words), f"--seed {old.header['seed']}")
     return Run(
         writer=writer,
-        conditions=conditions,
+        conditions=_as_told(old.header, repeat_with=repeat),
         deviations=deviations.read(),
         stored=stored.stored_rows(old.rows),
         replay=True,
@@ -243,6 +381,7 @@ def _repeat_with(option: Any) -> str:
     named = (
         *(("--target", option.target), ("--model", option.model), ("-m", option.markexpr)),
         *(("--base-url", option.base_url), ("--served-model", option.served_model)),
+        ("--serve", option.serve),
     )
     words = [f"{flag} {shlex.quote(value)}" for flag, value in named if value]
     return " ".join([*words, f"--seed {option.seed}"])
@@ -278,7 +417,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     if session.config.option.claims and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
     try:
-        if run := session.config.stash.get(RUN, None):
+        run = session.config.stash.get(RUN, None)
+        if run and not workers.is_worker(session.config):
             _close(session, run, exitstatus)
         yield
         if (kept := session.config.stash.get(STILL, None)) and session.config.option.htmlpath:
@@ -349,7 +489,12 @@ def _terminal(config: pytest.Config) -> Any:
 
 
 def _say(config: pytest.Config, line: str) -> None:
-    """A progress line that is seen although pytest captures what tests print."""
+    """A progress line that is seen although pytest captures what tests print.
+
+    A worker has no terminal of its own, and says nothing.
+    """
+    if workers.is_worker(config):
+        return
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         _terminal(config).write_line(f"  {line}")

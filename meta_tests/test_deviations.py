@@ -115,14 +115,14 @@ def test_an_empty_file_lists_nothing(tmp_path):
 
 @pytest.mark.parametrize("key", ["cases", "reason", "until"])
 def test_a_misspelt_key_is_an_error_that_names_it(tmp_path, key):
-    with pytest.raises(TypeError, match=key):
+    with pytest.raises(deviations.DeviationError, match=key):
         deviations.read(write(tmp_path, more=f'{key} = "x"\n'))
 
 
 def test_a_missing_key_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "deviations.toml"
     path.write_text('[[deviation]]\nclaim = "made/up"\n')
-    with pytest.raises(TypeError, match="review_by"):
+    with pytest.raises(deviations.DeviationError, match="review_by"):
         deviations.read(path)
 
 

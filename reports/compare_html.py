@@ -18,25 +18,37 @@ from reports.page import CSS
 
 COMPARE_CSS = CSS.with_name("compare.css")
 TITLE = "onecall: runs compared"
+SIDE_BY_SIDE = "onecall: claims by target"
 
 
 def page(runs: Sequence[RunView], names: Sequence[str], found: Sequence[Comparison]) -> str:
     """The whole file. ``found`` compares each run after the first with the first."""
+    changes = [_changes(n, names[n], each) for n, each in enumerate(found, start=1)]
+    parts = [_answer(found), _runs(runs, names), *changes, _matrix(runs, names)]
+    return _file(TITLE, [*parts, _conditions(runs)])
+
+
+def side_by_side(
+    runs: Sequence[RunView], names: Sequence[str], absent: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The whole file of several targets, none of which is a baseline.
+
+    ``absent`` are those that were asked for and have no column: name, and why.
+    """
+    said = f"<strong>{words.plural(len(runs), 'target')} side by side</strong>"
+    said += f", {len(absent)} could not be judged." if absent else "."
+    gone = [f"<li>{bdi(name)}: {bdi(why)}</li>" for name, why in absent]
+    parts = [_band(said), _list("Not judged", gone), _matrix(runs, names), _runs(runs, names)]
+    return _file(SIDE_BY_SIDE, [*parts, _conditions(runs)] if runs else parts[:2])
+
+
+def _file(title: str, parts: Sequence[str]) -> str:
     styles = "".join(path.read_text(encoding="utf-8") for path in (CSS, COMPARE_CSS))
-    main = "".join(
-        [
-            _answer(found),
-            _runs(runs, names),
-            *(_changes(n, names[n], each) for n, each in enumerate(found, start=1)),
-            _matrix(runs, names),
-            _conditions(runs),
-        ]
-    )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{TITLE}</title><style>{styles}</style></head>"
-        f'<body><h1 id="title">{TITLE}</h1><div id="onecall"><main>{main}</main></div>'
+        f"<title>{title}</title><style>{styles}</style></head>"
+        f'<body><h1 id="title">{title}</h1><div id="onecall"><main>{"".join(parts)}</main></div>'
         "</body></html>\n"
     )
 
@@ -49,6 +61,10 @@ def _answer(found: Sequence[Comparison]) -> str:
     else:
         first = f"{words.plural(worse, 'verdict')} got worse" if worse else "No verdict got worse"
         said = f"<strong>{first}</strong>, {better or 'none'} got better, against run A."
+    return _band(said)
+
+
+def _band(said: str) -> str:
     return f'<section class="band" aria-label="Result">{tag("p", said, "answer")}</section>'
 
 

@@ -27,7 +27,16 @@ def told(runs: Sequence[RunView], names: Sequence[str], found: Sequence[Comparis
     for name, letter, comparison in zip(names[1:], letters(len(runs))[1:], found, strict=True):
         lines += ["", f"{letter} ({plain(name)}) against A: {summary(comparison)}"]
         lines += _changes(comparison)
-    return "\n".join([*lines, *_matrix(runs)]) + "\n"
+    matrix = _matrix(runs) if len(runs) > 2 else ()
+    return "\n".join([*lines, *matrix]) + "\n"
+
+
+def side_by_side(
+    runs: Sequence[RunView], names: Sequence[str], absent: Sequence[tuple[str, str]] = ()
+) -> str:
+    """Targets, none of which is a baseline: each in a line, then the matrix claim by target."""
+    gone = [plain(f"-  {name}: {why}") for name, why in absent]
+    return "\n".join([*_runs(runs, names), *gone, *_matrix(runs)]) + "\n"
 
 
 def letters(count: int) -> list[str]:
@@ -120,7 +129,7 @@ def _where(pair: Pair) -> str:
 
 def _matrix(runs: Sequence[RunView]) -> Iterator[str]:
     ids = sorted({c.id for run in runs for c in run.claims})
-    if len(runs) < 3 or not ids:
+    if not ids:
         return
     width = max(map(len, ids))
     columns = letters(len(runs))

@@ -110,7 +110,9 @@ def _facts(run: RunView) -> str:
 
 def _device(header: dict[str, Any]) -> str:
     device, lane = header.get("device", ""), header.get("lane", "")
-    return f"; device {text(device)}, lane {text(lane)}"
+    several = header.get("machine", {}).get("workers", 1)
+    shared = f"; untimed claims by {several} processes at once" if several > 1 else ""
+    return f"; device {text(device)}, lane {text(lane)}{shared}"
 
 
 def _in_words(about: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from fixtures.needs import Need
 
 REHEARSAL = "rehearsal: judges nothing"
+BESIDE_WORKERS = "a timed claim is not judged beside other workers; run it without -n"
 AFTER_PROFILER = "a profiler ran earlier in this process, which slows every later launch"
 
 # What a watch of the machine objects to (empty: nothing), and what it saw.

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from claims._kit.verdict import Verdict
+from fixtures.needs import CannotRun
+
+
+class DeviationError(CannotRun):
+    """The list of known refutations cannot be used; one line says where and why."""
+
 
 FILE = Path(__file__).parents[1] / "deviations.toml"
 
@@ -17,7 +24,8 @@ FILE = Path(__file__).parents[1] / "deviations.toml"
 class Deviation:
     """One claim (and case) that a target is known to refute, why, and when to look again.
 
-    ``target`` is ``*`` where the claim does not depend on the model.
+    ``target`` is ``*`` where the claim does not depend on the model. ``witness`` is the smallest
+    input that was seen to show it, and the command that repeats it.
     """
 
     claim: str
@@ -25,12 +33,26 @@ class Deviation:
     why: str
     review_by: date
     case: str = ""
+    witness: str = ""
 
 
 def read(path: Path = FILE) -> list[Deviation]:
-    """The deviations in ``path``; a misspelt key is a TypeError that names it."""
-    lines = tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", [])
-    return [Deviation(**line) for line in lines]
+    """The deviations in ``path``; DeviationError in one line where it cannot be read."""
+    try:
+        lines = tomllib.loads(path.read_text(encoding="utf-8")).get("deviation", [])
+    except (OSError, ValueError) as error:
+        raise DeviationError(f"{path}: cannot be read: {error}") from None
+    return [_line(path, number, line) for number, line in enumerate(lines, start=1)]
+
+
+def _line(path: Path, number: int, line: dict[str, Any]) -> Deviation:
+    where = f"{path}: deviation {number} ({line.get('claim', 'no claim')})"
+    known = {f.name: f.default is MISSING for f in fields(Deviation)}
+    if odd := sorted(line.keys() - known.keys()):
+        raise DeviationError(f"{where}: unknown key {odd[0]!r}; it takes {', '.join(known)}")
+    if lacking := [name for name, needed in known.items() if needed and name not in line]:
+        raise DeviationError(f"{where}: it lacks {', '.join(lacking)}")
+    return Deviation(**line)
 
 
 def known(deviations: Iterable[Deviation], *, claim: str, case: str, target: str) -> str:

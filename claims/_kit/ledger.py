@@ -87,6 +87,12 @@ class Writer:
         """
         checked = check(_plain(row), where=f"{self.path.name}: new {row.get('kind')} row")
         line = json.dumps(checked, sort_keys=True, allow_nan=False) + "\n"
+        self._append(line)
+        row = _numbers(json.loads(line))
+        self.rows.append(row)
+        return row
+
+    def _append(self, line: str) -> None:
         try:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,9 +105,6 @@ class Writer:
                 f"{self.path}: cannot write the ledger ({error.strerror}); free some space or "
                 "name another place with --ledger; rows written so far are kept"
             ) from error
-        row = _numbers(json.loads(line))
-        self.rows.append(row)
-        return row
 
     def close(self) -> None:
         """Close the file, if a row ever opened it."""

@@ -14,7 +14,13 @@ import pytest
 from claims._kit import deviations as known_deviations
 from claims._kit.claim import Claim, Control, figures_row
 from claims._kit.claim_row import SUBJECT, Key, claim_row
-from claims._kit.conditions import AFTER_PROFILER, REHEARSAL, Conditions, unwatched
+from claims._kit.conditions import (
+    AFTER_PROFILER,
+    BESIDE_WORKERS,
+    REHEARSAL,
+    Conditions,
+    unwatched,
+)
 from claims._kit.crashes import WAYS_OUT, crashed, words_of
 from claims._kit.deviations import Deviation
 from claims._kit.figures import Case
@@ -170,7 +176,7 @@ class Run:
 
     def _unmet(self, claim: Claim) -> str:
         if claim.timed and self.conditions.parallel:
-            return "a timed claim is not judged beside other workers; run it without -n"
+            return BESIDE_WORKERS
         if not claim.needs:
             return ""
         lacking = unmet(claim.needs, self._host(claim).offers())

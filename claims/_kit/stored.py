@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from claims._kit.claim import Claim
+from claims._kit.claim_row import SUBJECT
 from claims._kit.ledger import LedgerError, Row, Writer, mend_last_line, read
 
 Key = tuple[str, str, str]
@@ -30,6 +32,30 @@ def stored_rows(rows: Iterable[Row]) -> dict[Key, list[Row]]:
     return {k: v for k, v in found.items() if v[-1]["kind"] == "verdict"}
 
 
+def gone(held: Iterable[Key], claims: Iterable[Claim], folder: Path) -> list[str]:
+    """Stored cases that nothing can judge any more: no such claim file, case or control.
+
+    ``claims`` are those that were collected; of others only the file can be looked for.
+    """
+    known = {claim.id: claim for claim in claims}
+    return [
+        f"{id_} [{role if role != SUBJECT else case}]"
+        for id_, role, case in held
+        if not (_has(known[id_], role, case) if id_ in known else _file(folder, id_).is_file())
+    ]
+
+
+def _has(claim: Claim, role: str, case: str) -> bool:
+    if role == SUBJECT:
+        return any(c.name == case for c in claim.cases)
+    return any(c.name == role and claim.case(c.case).name == case for c in claim.controls)
+
+
+def _file(folder: Path, claim_id: str) -> Path:
+    family, _, sentence = claim_id.partition("/")
+    return folder / family / f"test_{sentence.replace('-', '_')}.py"
+
+
 def _key(row: Row) -> Key:
     return row["claim"], row["role"], row["case"]
 
@@ -44,13 +70,7 @@ def resume(path: Path, header: Row, writer: Writer) -> dict[Key, list[Row]]:
     old = read(path, tolerate_cut=True)
     if old.footer is not None:
         raise LedgerError(f"--resume {path}: this run is finished; run again without --resume")
-    now = json.loads(json.dumps(header))
-    changed = [name for name in _SAME if old.header[name] != now[name]]
-    if old.header.get("rehearsal", False) != now.get("rehearsal", False):
-        changed.append("rehearsal")
-    if _machine(old.header) != _machine(now):
-        changed.append("machine")
-    if changed:
+    if changed := differing(old.header, json.loads(json.dumps(header))):
         raise LedgerError(
             f"--resume {path}: {', '.join(changed)} differ from the run that began; its samples "
             "cannot be joined with new ones, start a new run"
@@ -58,6 +78,16 @@ def resume(path: Path, header: Row, writer: Writer) -> dict[Key, list[Row]]:
     mend_last_line(path)
     writer.rows.extend(old.all_rows)
     return stored_rows(old.rows)
+
+
+def differing(old: Row, now: Row) -> list[str]:
+    """Conditions in which two headers differ, beyond what any two runs differ in."""
+    changed = [name for name in _SAME if old[name] != now[name]]
+    if old.get("rehearsal", False) != now.get("rehearsal", False):
+        changed.append("rehearsal")
+    if _machine(old) != _machine(now):
+        changed.append("machine")
+    return changed
 
 
 def _machine(header: Row) -> list[object]:
