@@ -7,7 +7,7 @@ from typing import Any
 
 from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Scope, Source
-from claims._kit.measure import Measured
+from claims._kit.measure import Measured, NotApplicable
 from claims._kit.rules import every_one_of
 from fixtures.faults.serving import lying
 from fixtures.needs import Need
@@ -25,8 +25,8 @@ CLAIM = Claim(
         unit="share of limits below the reply's length that cut it so",
         claimed="a cut reply is a prefix of valid JSON, not JSON",
         setting="no figure",
-        why="each limit from 1 to one token less than the reply; a cut that parses, differs from "
-        "the whole reply's beginning, or says 'stop' refutes it",
+        why="each limit from 1 to one token less than the reply (some 28); a cut that parses, "
+        "differs from the whole reply's beginning, or says 'stop' refutes it",
     ),
     rule=every_one_of,
     needs=frozenset({Need.SERVER, Need.JSON_SCHEMA, Need.USAGE}),
@@ -43,7 +43,9 @@ def measure(engine: Any, _case: Case) -> Measured:
         chat, schema=json_replies.SCHEMA, max_tokens=1
     )  # its prompt is cached from here on
     whole = engine.chat(chat, schema=json_replies.SCHEMA, max_tokens=json_replies.MAX_TOKENS)
-    limits = range(1, whole.tokens if whole.ended else 1)
+    if not _parses(whole.text):
+        raise NotApplicable(f"bound to a schema it writes no whole JSON to cut: {whole.text!r}")
+    limits = range(1, whole.tokens)
     cuts = [engine.chat(chat, schema=json_replies.SCHEMA, max_tokens=n) for n in limits]
     marks = [
         c.finish == "length" and whole.text.startswith(c.text) and not _is_json(c.text, whole.text)
@@ -59,11 +61,15 @@ def measure(engine: Any, _case: Case) -> Measured:
 
 def _is_json(text: str, whole: str) -> bool:
     """True when ``text`` parses; the end token has no text, so the last cut may be the whole."""
+    return text != whole and _parses(text)
+
+
+def _parses(text: str) -> bool:
     try:
         json.loads(text)
     except ValueError:
         return False
-    return text != whole
+    return True
 
 
 test_holds, test_control_is_caught = CLAIM.tests(measure)

@@ -8,14 +8,10 @@ from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Scope, Source
 from claims._kit.measure import Measured
 from claims._kit.rules import every_one_of
-from fixtures import prompts
 from fixtures.faults.serving import lying
 from fixtures.needs import Need
+from fixtures.servers import streams
 from fixtures.servers.lies import Lie
-from fixtures.servers.tasks import user
-
-TOKENS = 24
-REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 CLAIM = Claim(
     id="server/streams-join-exactly",
@@ -43,22 +39,15 @@ CLAIM = Claim(
 
 def measure(engine: Any, case: Case) -> Measured:
     """1 for each request whose streamed and unstreamed replies are one, 0 for each other."""
-    samples, shown, witness = [], [], ""
-    for text in prompts.read("multibyte")["ask"]:
-        chat = user(text)
-        engine.chat(chat, max_tokens=1)  # both then begin from the same cached prompt
-        whole = engine.chat(chat, max_tokens=TOKENS)
-        streamed = engine.chat(chat, max_tokens=TOKENS, stream=True)
-        if case.name == "replies beyond ASCII" and whole.text.isascii():
-            continue
-        counts = {r.usage.completion for r in (whole, streamed) if r.usage}
-        same = (streamed.text, streamed.finish) == (whole.text, whole.finish)
-        halves = any(REPLACED in p for p in streamed.pieces) and REPLACED not in whole.text
-        samples.append(float(same and len(counts) <= 1 and not halves))
-        shown.append([text, whole.text, list(streamed.pieces)])
-        if not samples[-1]:
-            witness = f"{text!r}: {whole.text!r} came as {streamed.pieces!r}"
-    return Measured(samples=samples, witness=witness, notes={"replies": shown})
+    found = streams.pairs(engine)
+    if case.name == "replies beyond ASCII":
+        found = [both for both in found if not both.whole.text.isascii()]
+    odd = next((both for both in found if not both.agree), None)
+    return Measured(
+        samples=[float(both.agree) for both in found],
+        witness=f"{odd.ask!r}: {odd.whole.text!r} came as {odd.streamed.pieces!r}" if odd else "",
+        notes={"replies": [[b.ask, b.whole.text, list(b.streamed.pieces)] for b in found]},
+    )
 
 
 test_holds, test_control_is_caught = CLAIM.tests(measure)
