@@ -109,6 +109,9 @@ PLANTED = {
     "gen_chunk_pad": faults.RepliesTooLong,
     "gen_lookup": faults.RepliesTooLong,
     "gen_assist": faults.Penalises,
+    "cache_rows": faults.RowsLeak,
+    "gen_beams": faults.Penalises,
+    "gen_stop": faults.Penalises,
 }
 
 
@@ -298,3 +301,36 @@ def test_a_trial_that_breaks_only_once_is_a_finding(monkeypatch):
     found = judging.search(lambda _: None, st.just(trial("steps")), examples=3)
     assert max(found.excess) == 2.0
     assert "keeps something between calls" in found.witness
+
+
+# Draws -------------------------------------------------------------------------------------------
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, holds: str = "steps", **how: object) -> list[Trial]:
+    seen: list[Trial] = []
+    monkeypatch.setattr(judging, "judge", lambda _, t: seen.append(t) or judging.Outcome(0.0))
+    tally(Types(), "mistral", holds, **how)
+    return seen
+
+
+def test_a_salt_draws_the_same_trials_each_time_and_another_one_others(monkeypatch):
+    plain = drawn(monkeypatch)
+    assert plain == drawn(monkeypatch)
+    assert plain != drawn(monkeypatch, salt="other")
+    assert [t.tokens for t in plain] != [t.tokens for t in drawn(monkeypatch, "split")]
+
+
+def test_prompts_are_cut_below_at_and_above_the_window(monkeypatch):
+    seen = drawn(monkeypatch, examples=100)
+    sides = [(t.cut > 4) - (t.cut < 4) for t in seen]
+    assert min(sides.count(side) for side in (-1, 0, 1)) >= 15
+    assert any(t.cut < 4 < len(t.tokens) - t.cut for t in seen)
+
+
+def test_number_types_caches_attention_and_padding_are_drawn(monkeypatch):
+    seen = drawn(monkeypatch, examples=100)
+    assert {t.dtype for t in seen} == {"float32", "bfloat16"}
+    assert {t.cache for t in seen} == {"own", "dynamic"}
+    assert {t.attention for t in seen} == {"eager", "sdpa"}
+    assert {t.padding for t in seen} == {1, 2, 3, 4, 5}
+    assert {len(set(t.tokens)) == len(t.tokens) for t in seen} == {True, False}
