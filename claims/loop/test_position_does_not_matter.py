@@ -34,7 +34,7 @@ CLAIM = Claim(
     needs=frozenset({Need.MODEL, Need.KV_CACHE}),
     timed=True,
     cases=(
-        Case(name="8 steps after 960 tokens", params={"steps": 8, "late": 960}),
+        Case(name="4 steps after 960 tokens", params={"steps": 4, "late": 960}),
         Case(name="single steps after 512 tokens", params={"steps": 1, "late": 512}),
     ),
     controls=(

@@ -13,7 +13,7 @@ from fixtures.faults.timing import ThinksForFree
 from fixtures.needs import Need
 
 SETTING = "the source names no machine"
-PROMPT, TOKENS = 16, 9
+PROMPT, TOKENS = 16, 5
 
 CLAIM = Claim(
     id="phases/thinking-costs-time",
