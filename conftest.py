@@ -1,38 +1,44 @@
-"""Wiring only: options, the ledger, and which claims, targets and pages belong together."""
+"""Wiring only: options, and what pytest's hooks hand to the kit, the fixtures and the page."""
 
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from pytest_metadata.plugin import metadata_key
 
-from claims._kit import deviations, ledger, outcome, stored, workers
-from claims._kit.claim import Claim
-from claims._kit.run import SUBJECT, Conditions, Run
-from claims._kit.verdict import Verdict, exit_status
+from claims._kit import deviations, ledger, outcome, workers
+from claims._kit.run import Run
+from claims._wiring.beginning import as_told, start
+from claims._wiring.choosing import keep, keep_stored
+from claims._wiring.common import (
+    PATH,
+    REPLAYED,
+    RUN,
+    STARTED,
+    claim_of,
+    refuse,
+    role_and_case,
+    terminal_of,
+)
+from claims._wiring.ending import close
 from fixtures import (
     each_target,
     profiles,  # noqa: F401 (registers Hypothesis' profiles before they are chosen)
     target_list,
 )
-from fixtures.needs import CannotRun, Need
+from fixtures.needs import CannotRun
 from reports import matrix, page, still, terminal
 
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent
 OUT = ROOT / "reports" / "out"
-RUN = pytest.StashKey[Run]()
-PATH = pytest.StashKey[Path]()
-STARTED = pytest.StashKey[datetime]()
-REPLAYED = pytest.StashKey[ledger.Ledger]()
 STILL = pytest.StashKey[still.Still]()
 CONTROLLER = pytest.StashKey[workers.Controller]()
 ALONE = pytest.StashKey[bool]()
@@ -139,37 +145,20 @@ def _spread(config: pytest.Config) -> None:
         raise pytest.UsageError(f"onecall: --ledger {path} exists; name another file")
     option.dist, option.ledger = workers.BY_FILE, str(path)
 
-    def start(header: ledger.Row) -> Run:
+    def begin(header: ledger.Row) -> Run:
         from fixtures.machines import as_a_whole
 
         header = as_a_whole(header, workers=len(option.tx))
         writer = ledger.Writer(path)
         config.stash[RUN] = run = Run(
-            writer=writer, conditions=_as_told(header), deviations=deviations.read()
+            writer=writer, conditions=as_told(header), deviations=deviations.read()
         )
         writer.write(header)
         return run
 
-    controller = workers.Controller(list(map(str, config.invocation_params.args)), start)
+    controller = workers.Controller(list(map(str, config.invocation_params.args)), begin)
     config.stash[CONTROLLER] = controller
     config.pluginmanager.register(controller)
-
-
-def _as_told(header: ledger.Row, **more: Any) -> Conditions:
-    """Conditions of a run that is judged, or was, in another process: it measures nothing."""
-
-    def no_engine() -> Any:
-        raise CannotRun("the ledger holds no samples of this case; nothing is measured here")
-
-    return Conditions(
-        device=header["device"],
-        target=header["target"]["name"],
-        engine=no_engine,
-        offers=no_engine,
-        why_no_cuda=header["machine"].get("why_no_cuda", ""),
-        rehearsal=header.get("rehearsal", False),
-        **more,
-    )
 
 
 def _make_folder(folder: Path) -> None:
@@ -186,66 +175,40 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Claims that attach a profiler come last: it slows whatever its process does after it.
     """
-    items.sort(key=lambda item: (claim := _claim_of(item)) is not None and claim.profiled)
+    items.sort(key=lambda item: (claim := claim_of(item)) is not None and claim.profiled)
     if workers.is_worker(config):
-        _keep(config, items, lambda claim: claim is None or not claim.timed)
+        keep(config, items, lambda claim: claim is None or not claim.timed)
     if config.stash.get(ALONE, False):
-        _keep(config, items, lambda claim: claim is not None and claim.timed)
+        keep(config, items, lambda claim: claim is not None and claim.timed)
     if config.option.replay:
-        _keep_stored(config, items)
+        keep_stored(config, items)
     if config.option.claims:
-        found = {claim.id: claim for item in items if (claim := _claim_of(item))}
+        found = {claim.id: claim for item in items if (claim := claim_of(item))}
         rows = [(c.id, sorted(c.scope.lanes), c.sentence) for c in found.values()]
-        _terminal(config).write(terminal.claim_list(rows))
+        terminal_of(config).write(terminal.claim_list(rows))
         items.clear()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the run: its ledger, its conditions, and what it is going to judge."""
     config = session.config
-    claimed = [(item, claim) for item in session.items if (claim := _claim_of(item))]
+    claimed = [(item, claim) for item in session.items if (claim := claim_of(item))]
     if not claimed or config.option.collectonly:
         return
     try:
         begun = config.stash.get(RUN, None)
-        run = _start(config, [claim for _, claim in claimed], begun)
+        run = start(config, [claim for _, claim in claimed], begun)
     except (ledger.LedgerError, CannotRun) as error:
-        _refuse(config, error)
+        refuse(config, error)
     config.stash[RUN] = run
+    if old := config.stash.get(REPLAYED, None):
+        kept = still.Still(old.header, ROOT, config.stash.get(metadata_key, {}))
+        config.stash[STILL] = kept
+        config.pluginmanager.register(kept)
     for item, claim in claimed:
-        run.plan(claim, *_role_and_case(item, claim))
+        run.plan(claim, *role_and_case(item, claim))
     if isinstance(run.writer, workers.Relay):
         config.pluginmanager.register(workers.Worker(run.writer, sorted(run.planned)))
-
-
-def _refuse(config: pytest.Config, error: Exception) -> NoReturn:
-    """Stop with one line, and leave alone the page of the ledger that was named."""
-    if workers.is_worker(config):
-        config.workeroutput[workers.REFUSED] = str(error)  # type: ignore[attr-defined]
-    for plugin in config.pluginmanager.get_plugins():
-        if type(plugin).__module__.startswith("pytest_html."):
-            config.pluginmanager.unregister(plugin)
-    pytest.exit(f"onecall: {error}", returncode=int(pytest.ExitCode.USAGE_ERROR))
-
-
-def _claim_of(item: pytest.Item) -> Claim | None:
-    mark = item.get_closest_marker("claim")
-    return mark.args[0] if mark else None
-
-
-def _role_and_case(item: pytest.Item, claim: Claim) -> tuple[str, str]:
-    params = item.callspec.params  # type: ignore[attr-defined]
-    if control := params.get("control"):
-        return control.name, claim.case(control.case).name
-    return SUBJECT, params["case"].name
-
-
-def _keep(
-    config: pytest.Config, items: list[pytest.Item], wanted: Callable[[Claim | None], bool]
-) -> None:
-    left = [item for item in items if not wanted(_claim_of(item))]
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if wanted(_claim_of(item))]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -256,135 +219,6 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
         session.config.stash[ALONE] = True
         workers.run_the_rest(session)
     return done
-
-
-def _keep_stored(config: pytest.Config, items: list[pytest.Item]) -> None:
-    try:
-        old = ledger.read(Path(config.option.replay), tolerate_cut=True)
-    except ledger.LedgerError as error:
-        _refuse(config, error)
-    held = stored.stored_rows(old.rows)
-    if gone := stored.gone(held, filter(None, map(_claim_of, items)), ROOT / "claims"):
-        _terminal(config).write_line(
-            f"onecall: {config.option.replay}: {len(gone)} of its cases belong to claims that are "
-            f"not here any more and are left out: {', '.join(gone[:3])}"
-            + (" ..." if len(gone) > 3 else "")
-        )
-    kept, left = [], []
-    for item in items:
-        claim = _claim_of(item)
-        is_held = claim is None or (claim.id, *_role_and_case(item, claim)) in held
-        (kept if is_held else left).append(item)
-    config.hook.pytest_deselected(items=left)
-    items[:] = kept
-
-
-def _start(config: pytest.Config, claims: list[Claim], begun: Run | None) -> Run:
-    """A new run, a resumed one, a stored one to be judged again, or one that workers ``begun``."""
-    option, path = config.option, config.stash[PATH]
-    beside = workers.is_worker(config)
-    writer = workers.Relay(path) if beside else begun.writer if begun else ledger.Writer(path)
-    if not (option.resume or beside or begun) and path.exists() and path.stat().st_size:
-        raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
-    if option.replay:
-        return _replay(config, Path(option.replay), writer)
-    from fixtures.session import Session, chosen, device_for
-
-    if beside:
-        from fixtures.machines import share_processor
-
-        share_processor(workers.count(config))
-    lane = option.markexpr or "all"
-    session = Session(
-        target=chosen(option.target, option.model),
-        device=device_for(lane, "cpu" if option.rehearsal else option.device),
-        seed=option.seed,
-        say=lambda line: _say(config, line),
-        rehearsal=option.rehearsal,
-    )
-    command = ["pytest", *map(str, config.invocation_params.args)]
-    started = f"{config.stash[STARTED]:%Y-%m-%d %H:%M:%S} UTC"
-    header = session.header(run=path.stem, started=started, command=command, lane=lane)
-    served, header = _served(config, claims, header)
-    rows: dict[stored.Key, list[ledger.Row]] = {}
-    if option.resume:
-        rows = stored.resume(path, header, writer)
-    elif begun is None:
-        writer.write(header)
-    conditions = Conditions(
-        device=session.device,
-        target=header["target"]["name"],
-        server=served,
-        engine=session.engine,
-        offers=session.offers,
-        why_no_cuda=header["machine"]["why_no_cuda"],
-        repeat_with=_repeat_with(option),
-        parallel=beside or "PYTEST_XDIST_WORKER" in os.environ,
-        rehearsal=option.rehearsal,
-        watch=session.watch,
-        tidy=session.tidy,
-    )
-    if begun:
-        begun.conditions = conditions
-        return begun
-    return Run(writer=writer, conditions=conditions, deviations=deviations.read(), stored=rows)
-
-
-def _served(
-    config: pytest.Config, claims: list[Claim], header: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """Who answers server claims, and the header; it is the served model's if all claims are.
-
-    Beside other claims the started server has the default target, so it answers for no other.
-    """
-    option = config.option
-    asked = {Need.SERVER in claim.needs for claim in claims}
-    if False in asked and option.base_url:
-        raise CannotRun("--base-url is for server claims alone; add -m server")
-    if True not in asked or (False in asked and (option.target or option.model)):
-        return None, header
-    if option.target or option.model:
-        raise CannotRun("--target and --model are not for server claims; give --served-model")
-    if option.base_url and option.serve:
-        raise CannotRun("give --base-url or --serve: a server is reached, or started")
-    from fixtures.servers import lane
-
-    served = lane.Served(
-        option.base_url,
-        option.served_model,
-        option.serve or lane.DEFAULT,
-        lambda line: _say(config, line),
-    )
-    config.add_cleanup(served.close)
-    return served, served.beside(header) if False in asked else served.header(header)
-
-
-def _replay(config: pytest.Config, source: Path, writer: ledger.Writer) -> Run:
-    config.stash[REPLAYED] = old = ledger.read(source, tolerate_cut=True)
-    writer.write(old.header)
-    config.stash[STILL] = still.Still(old.header, ROOT, config.stash.get(metadata_key, {}))
-    config.pluginmanager.register(config.stash[STILL])
-
-    # A claim's line says how to repeat it: pytest, its file, and the options of the run.
-    told = (row["repeat"].split(" ", 2)[2:] for row in old.rows if row["kind"] == "claim")
-    repeat = next((words[0] for words in told if words), f"--seed {old.header['seed']}")
-    return Run(
-        writer=writer,
-        conditions=_as_told(old.header, repeat_with=repeat),
-        deviations=deviations.read(),
-        stored=stored.stored_rows(old.rows),
-        replay=True,
-    )
-
-
-def _repeat_with(option: Any) -> str:
-    named = (
-        *(("--target", option.target), ("--model", option.model), ("-m", option.markexpr)),
-        *(("--base-url", option.base_url), ("--served-model", option.served_model)),
-        ("--serve", option.serve),
-    )
-    words = [f"{flag} {shlex.quote(value)}" for flag, value in named if value]
-    return " ".join([*words, f"--seed {option.seed}"])
 
 
 @pytest.fixture
@@ -399,9 +233,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         return (yield)
     finally:
-        run, claim = item.config.stash.get(RUN, None), _claim_of(item)
+        run, claim = item.config.stash.get(RUN, None), claim_of(item)
         if run and claim:
-            role, case = _role_and_case(item, claim)
+            role, case = role_and_case(item, claim)
             if row := run.verdicts.get((claim.id, role, case)):
                 item.user_properties += outcome.properties(claim, role, row)
 
@@ -419,50 +253,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     try:
         run = session.config.stash.get(RUN, None)
         if run and not workers.is_worker(session.config):
-            _close(session, run, exitstatus)
+            close(session, run, exitstatus)
         yield
         if (kept := session.config.stash.get(STILL, None)) and session.config.option.htmlpath:
             kept.settle(Path(session.config.option.htmlpath))
     except (OSError, ledger.LedgerError) as error:
         session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
-        _terminal(session.config).write_line(f"\nonecall: the run's end cannot be kept: {error}")
-
-
-def _close(session: pytest.Session, run: Run, exitstatus: int) -> None:
-    """The verdicts decide the exit status; a broken run keeps its own and gets no footer."""
-    ended, today = _end(session.config)
-    notes = deviations.stale(
-        run.deviations, run.outcomes(), target=run.conditions.target, today=today
-    )
-    if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        session.exitstatus = status = _exit(run, notes, exitstatus)
-        if ended and not run.unfinished():
-            run.close(ended, status, notes)
-
-
-def _end(config: pytest.Config) -> tuple[str, date]:
-    """When the run ended, and the day on which known deviations are looked at.
-
-    A replay says what the run would have said: its end is the run's, and one that was cut off has
-    none.
-    """
-    now = datetime.now(UTC)
-    if not (old := config.stash.get(REPLAYED, None)):
-        return f"{now:%Y-%m-%d %H:%M:%S} UTC", date.today()
-    ended = str(old.footer["finished"]) if old.footer else ""
-    try:
-        return ended, date.fromisoformat((ended or str(old.header["started"]))[:10])
-    except ValueError:
-        return ended, date.today()
-
-
-def _exit(run: Run, notes: list[str], exitstatus: int) -> int:
-    """The worst of verdicts, stale deviations, claims cut short, and tests that are no claim's."""
-    claims = [(Verdict(r["verdict"]), bool(r["known"])) for r in run.finished.values()]
-    claims += [(Verdict.VOID, False) for _ in run.unfinished()]
-    if run.conditions.rehearsal and all(v is Verdict.NOT_APPLICABLE for v, _ in claims):
-        return int(exitstatus)  # nothing crashed, and more was not asked for
-    return 1 if notes else exit_status(claims) or int(exitstatus)
+        terminal_of(session.config).write_line(f"\nonecall: the run's end cannot be kept: {error}")
 
 
 def pytest_html_report_title(report: Any) -> None:
@@ -482,19 +279,3 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("claims")
         terminalreporter.write(terminal.table(run.writer.rows))
         terminalreporter.write_line(f"ledger: {config.stash[PATH]}")
-
-
-def _terminal(config: pytest.Config) -> Any:
-    return config.pluginmanager.getplugin("terminalreporter")
-
-
-def _say(config: pytest.Config, line: str) -> None:
-    """A progress line that is seen although pytest captures what tests print.
-
-    A worker has no terminal of its own, and says nothing.
-    """
-    if workers.is_worker(config):
-        return
-    capture = config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        _terminal(config).write_line(f"  {line}")

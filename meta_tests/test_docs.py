@@ -18,9 +18,10 @@ import yaml
 
 from claims import new
 from claims._kit import deviations, ledger
-from fixtures import targets
+from fixtures import target_list, targets
 from meta_tests.made_up import ROOT
 from meta_tests.pages import DATA
+from reports import fleet_plan
 
 FILES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<code>(?:.*\n)*?)```$", re.MULTILINE)
@@ -159,6 +160,10 @@ def test_toml_is_what_the_suite_reads(block: Block, tmp_path: Path):
         about = tomllib.loads(block.code)
         assert (ROOT / block.file).parent == ROOT / "fixtures" / "models"
         assert not set(about) - set(targets.named("qwen3-8b").row())
+    elif block.code.startswith("[[target]]"):
+        assert len(target_list.read(path)) > 1
+    elif "[[entry]]" in block.code:
+        assert len(fleet_plan.read(path, here=ROOT)) > 1
     else:
         found = deviations.read(path)
         files = [ROOT / "claims" / new.path_of(d.claim) for d in found]

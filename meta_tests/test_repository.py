@@ -14,7 +14,7 @@ import pytest
 from meta_tests import made_up, readme_table
 from meta_tests.made_up import ROOT
 
-OURS = {"claims", "fixtures", "reports", "meta_tests", "conftest"}
+OURS = {"claims", "fixtures", "reports", "history", "meta_tests", "conftest"}
 NOT_OURS_TO_READ = {".git", ".tox", ".venv", "out", "__pycache__", "node_modules"}
 LINES_OF_A_MODULE = 250
 LINES_OF_A_FUNCTION = 40
@@ -50,12 +50,16 @@ def allowed(path: str, imported: str) -> bool:
         return True
     if path.startswith("claims/_kit/"):
         return imported.startswith("claims._kit") or imported == "fixtures.needs"
+    if path.startswith("claims/_wiring/"):
+        return imported.startswith(("claims._kit", "claims._wiring")) or top == "fixtures"
     if path.startswith("claims/"):
         return imported.startswith("claims._kit") or top == "fixtures"
     if path.startswith(("fixtures/", "reports/")):
         return top == path.split("/", maxsplit=1)[0]
     if path == "conftest.py":
         return top in {"claims", "fixtures", "reports"}
+    if path.startswith("history/"):
+        return imported.startswith("claims._kit") or top in {"fixtures", "reports", "history"}
     return path.startswith("meta_tests/")
 
 
@@ -84,7 +88,7 @@ def crossings(path: str, code: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", [*sources("claims", "fixtures", "reports"), ROOT / "conftest.py"], ids=name
+    "path", [*sources("claims", "fixtures", "reports", "history"), ROOT / "conftest.py"], ids=name
 )
 def test_imports_go_one_way(path):
     assert crossings(name(path), path.read_text(encoding="utf-8")) == []
@@ -104,6 +108,8 @@ def test_imports_go_one_way(path):
         ("reports/page.py", "from fixtures import machines"),
         ("reports/page.py", "from claims._kit.verdict import Verdict"),
         ("conftest.py", "from meta_tests import made_up"),
+        ("fixtures/judging.py", "from history import rows"),
+        ("history/judge.py", "from claims.prefix.test_x import CLAIM"),
     ],
 )
 def test_an_import_that_goes_the_other_way_is_noticed(path, code):
@@ -127,7 +133,11 @@ def test_an_import_that_goes_the_right_way_passes(path, code):
 # Sizes -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sources("claims/_kit", "fixtures", "reports"), ids=name)
+@pytest.mark.parametrize(
+    "path",
+    sources("claims/_kit", "claims/_wiring", "fixtures", "reports", "history"),
+    ids=name,
+)
 def test_a_module_is_under_250_lines(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) < LINES_OF_A_MODULE
 
@@ -141,7 +151,11 @@ def long_functions(code: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", sources("claims/_kit", "fixtures", "reports"), ids=name)
+@pytest.mark.parametrize(
+    "path",
+    sources("claims/_kit", "claims/_wiring", "fixtures", "reports", "history"),
+    ids=name,
+)
 def test_a_function_has_at_most_40_lines(path):
     assert long_functions(path.read_text(encoding="utf-8")) == []
 

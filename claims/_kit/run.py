@@ -138,7 +138,9 @@ class Run:
         honest = claim.subject if claim.subject is not None else self._host(claim).engine()
         late = AFTER_PROFILER if claim.timed and self.profiled and not claim.profiled else ""
         self.profiled |= claim.profiled
-        stop = self.conditions.watch() if claim.timed else unwatched()
+        # A server beside us is that other work on the machine which a watch would object to.
+        watched = claim.timed and Need.SERVER not in claim.needs
+        stop = self.conditions.watch() if watched else unwatched()
         started = self.clock()
         try:
             measured = claim.registry["measure"](plant(honest), case)
