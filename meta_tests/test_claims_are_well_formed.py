@@ -18,6 +18,7 @@ from claims._kit.figures import Case, Figure
 from claims._kit.rules import RULES
 from fixtures import targets
 from fixtures.needs import Need
+from fixtures.servers import lane
 from meta_tests.readme_table import ROOT, files, load
 
 SENTENCE_LENGTH = 100
@@ -257,7 +258,9 @@ def test_a_known_refutation_names_a_claim_a_case_and_a_target_that_exist(line):
     family, sentence = line.claim.split("/")
     path = claims[f"claims/{family}/test_{sentence.replace('-', '_')}.py"]
     assert line.case in {"", *(case.name for case in load(path).cases)}
-    assert line.target in {"*", *targets.names(), *(f"random:{s}" for s in targets.shapes())}
+    drawn = {f"random:{shape}" for shape in targets.shapes()}
+    served = {engine.target for engine in lane.ENGINES.values()}
+    assert line.target in {"*", *targets.names(), *drawn, *served}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import Any
@@ -66,23 +65,26 @@ def start(config: pytest.Config, claims: list[Claim], begun: Run | None) -> Run:
         rows = stored.resume(path, header, writer)
     elif begun is None:
         writer.write(header)
-    conditions = Conditions(
-        device=session.device,
-        target=header["target"]["name"],
-        server=served,
-        engine=session.engine,
-        offers=session.offers,
-        why_no_cuda=header["machine"]["why_no_cuda"],
-        repeat_with=_repeat_with(option),
-        parallel=beside or "PYTEST_XDIST_WORKER" in os.environ,
-        rehearsal=option.rehearsal,
-        watch=session.watch,
-        tidy=session.tidy,
-    )
+    conditions = _conditions(session, header, option, server=served, parallel=beside)
     if begun:
         begun.conditions = conditions
         return begun
     return Run(writer=writer, conditions=conditions, deviations=deviations.read(), stored=rows)
+
+
+def _conditions(session: Any, header: ledger.Row, option: Any, **more: Any) -> Conditions:
+    return Conditions(
+        device=session.device,
+        target=header["target"]["name"],
+        engine=session.engine,
+        offers=session.offers,
+        why_no_cuda=header["machine"]["why_no_cuda"],
+        repeat_with=_repeat_with(option),
+        rehearsal=option.rehearsal,
+        watch=session.watch,
+        tidy=session.tidy,
+        **more,
+    )
 
 
 def _served(
