@@ -678,11 +678,3 @@ def test_a_selection_of_some_tests_of_a_claim_is_no_success(inside, tmp_path, se
 def test_a_selection_of_nothing_is_no_success(inside, tmp_path):
     made_up.write_claim(tmp_path)
     assert inside(tmp_path, "-k", "no_such_test", "--ledger", tmp_path / "run.jsonl")[0] == 5
-
-
-def test_timed_claims_are_refused_in_a_worker_of_a_parallel_run(inside, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
-    made_up.write_claim(tmp_path, timed=True)
-    status, output = inside(tmp_path, "-rs", "--ledger", tmp_path / "run.jsonl")
-    assert status == 20, output
-    assert "run it without -n" in output
