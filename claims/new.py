@@ -11,6 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from claims._kit.paths import file_of
+
 HERE = Path(__file__).parent
 NAME = re.compile(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*")
 MADE, REFUSED = 0, 2
@@ -66,8 +68,7 @@ test_holds, test_control_is_caught = CLAIM.tests(measure)
 
 def path_of(claim: str) -> Path:
     """The file of a claim, below the folder of all claims."""
-    family, sentence = claim.split("/")
-    return Path(family) / f"test_{sentence.replace('-', '_')}.py"
+    return Path(file_of(claim))
 
 
 def main(arguments: Sequence[str] | None = None, *, claims: Path = HERE) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from history.install import NotInstalled, folder
+from history.install import NotInstalled, installed
 from history.result import CONFIRMED, GREEN, INCONCLUSIVE, RED, REFUTED, VOID, Result
 
 HERE = Path(__file__).parent
@@ -54,34 +53,13 @@ def _row(line: dict[str, Any]) -> Row:
     return Row(**line, tries=tuple(tries))
 
 
-def installed(package: str, release: str, needs: list[str]) -> Path:
-    """The folder that holds ``package`` at ``release`` and ``needs`` and nothing else."""
-    place = folder() / f"{package}-{release}"
-    if place.is_dir():
-        return place
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".new-") as new:
-        whole = Path(new) / "whole"
-        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target"]
-        command += [str(whole), f"{package}=={release}", *needs]
-        done = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, timeout=LONGEST_S, check=False
-        )
-        if done.returncode:
-            said = done.stderr.strip().splitlines() or ["nothing"]
-            raise NotInstalled(f"pip cannot install {package} {release}: {said[-1][:300]}")
-        shutil.rmtree(whole / "bin", ignore_errors=True)
-        whole.rename(place)
-    return place
-
-
 def judged(row: Row, side: str, needs: list[str]) -> Result:
     """What the laws say about one release of a row, in a process of its own."""
     release = row.red if side == RED else row.green
     began = time.monotonic()
     try:
-        place = installed(row.package, release, needs)
-    except (NotInstalled, subprocess.TimeoutExpired) as lack:
+        place = installed(row.package, release, alone_with=needs)
+    except NotInstalled as lack:
         return _result(row, side, {"found": VOID, "note": str(lack)}, began)
     spec: dict[str, Any] = {"package": row.package, "release": release, "tries": row.tries}
     spec |= {"examples": row.examples}
@@ -155,8 +133,3 @@ def results(*, quick: bool = False, only: str = "") -> Iterator[Result]:
         if (row.quick or not quick) and only in words:
             for side in (RED, GREEN):
                 yield judged(row, side, needs.get(row.package, []))
-
-
-def run(only: str | None, quick: bool) -> list[Result]:  # noqa: FBT001
-    """All results at once."""
-    return list(results(quick=quick, only=only or ""))

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from history import table
+from history import grammars, table
 from history.judge import judge
 from history.result import Result, exit_status, summary
 from history.rows import tasks
@@ -26,15 +26,6 @@ def transformers(*, quick: bool, only: str, jobs: int = 1) -> Iterator[Result]:
     """Results of the transformers half, in the order of its data file."""
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(judge, tasks(quick=quick, only=only))
-
-
-def grammars(*, quick: bool, only: str) -> Iterator[Result]:
-    """Results of the grammars half, where it is there."""
-    if importlib.util.find_spec("history.grammars") is None:
-        return
-    from history import grammars as half
-
-    yield from half.results(quick=quick, only=only)
 
 
 def written(results: Sequence[Result], where: Path) -> None:
@@ -63,12 +54,13 @@ def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge, show and write; the exit status is ``history.result.exit_status``."""
     asked, began = options(argv), time.monotonic()
-    halves = [asked.half] if asked.half else list(HALVES)
+    halves: dict[str, Callable[..., Iterator[Result]]] = {
+        "transformers": partial(transformers, jobs=asked.jobs),
+        "grammars": grammars.results,
+    }
     results: list[Result] = []
-    how = {"quick": asked.quick, "only": asked.only}
-    for name in halves:
-        found = transformers(**how, jobs=asked.jobs) if name == HALVES[0] else grammars(**how)
-        for result in found:
+    for name in [asked.half] if asked.half else HALVES:
+        for result in halves[name](quick=asked.quick, only=asked.only):
             results.append(result)
             print(table.line(result), flush=True)
             written(results, asked.out)

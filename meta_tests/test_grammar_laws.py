@@ -284,7 +284,7 @@ def test_a_release_is_judged_by_what_was_judged(lines, verdict):
 
 def test_a_search_that_is_missing_is_void(tmp_path, monkeypatch):
     # A child of another version, which cannot be imported: our own failure, and no catch.
-    monkeypatch.setattr(grammars, "installed", lambda *_: tmp_path)
+    monkeypatch.setattr(grammars, "installed", lambda *_, **__: tmp_path)
     for side in (RED, GREEN):
         assert grammars.judged(ROW, side, []).found == VOID
 

@@ -232,7 +232,7 @@ def test_a_release_that_cannot_be_had_is_not_judged(monkeypatch, tmp_path):
 def test_a_release_is_installed_once_and_whole(monkeypatch, tmp_path):
     calls = []
 
-    def fake(target, package, release):
+    def fake(target, package, release, beside):
         calls.append(release)
         target.mkdir()
         (target / "module.py").write_text("")

@@ -11,6 +11,7 @@ import pytest
 
 from claims._kit.figures import Case, Figure, Scope, Source
 from claims._kit.measure import Measured
+from claims._kit.paths import file_of
 from claims._kit.rules import RULES, Rule
 from claims._kit.verdict import Judgement, Verdict
 from fixtures.needs import Need
@@ -118,8 +119,7 @@ class Claim:
     @property
     def path(self) -> str:
         """The claim's file, relative to the checkout."""
-        family, sentence = self.id.split("/")
-        return f"claims/{family}/test_{sentence.replace('-', '_')}.py"
+        return f"claims/{file_of(self.id)}"
 
 
 def figures_row(figure: Figure) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from claims._kit.claim import Claim
 from claims._kit.claim_row import SUBJECT
 from claims._kit.ledger import LedgerError, Row, Writer, mend_last_line, read
+from claims._kit.paths import file_of
 
 Key = tuple[str, str, str]
 
@@ -38,10 +39,16 @@ def gone(held: Iterable[Key], claims: Iterable[Claim], folder: Path) -> list[str
     ``claims`` are those that were collected; of others only the file can be looked for.
     """
     known = {claim.id: claim for claim in claims}
+
+    def is_here(id_: str, role: str, case: str) -> bool:
+        if id_ in known:
+            return _has(known[id_], role, case)
+        return (folder / file_of(id_)).is_file()
+
     return [
         f"{id_} [{role if role != SUBJECT else case}]"
         for id_, role, case in held
-        if not (_has(known[id_], role, case) if id_ in known else _file(folder, id_).is_file())
+        if not is_here(id_, role, case)
     ]
 
 
@@ -49,11 +56,6 @@ def _has(claim: Claim, role: str, case: str) -> bool:
     if role == SUBJECT:
         return any(c.name == case for c in claim.cases)
     return any(c.name == role and claim.case(c.case).name == case for c in claim.controls)
-
-
-def _file(folder: Path, claim_id: str) -> Path:
-    family, _, sentence = claim_id.partition("/")
-    return folder / family / f"test_{sentence.replace('-', '_')}.py"
 
 
 def _key(row: Row) -> Key:

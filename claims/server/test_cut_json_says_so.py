@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from claims._kit.claim import Claim, Control
@@ -10,6 +9,7 @@ from claims._kit.figures import Case, Figure, Scope, Source
 from claims._kit.measure import Measured, NotApplicable
 from claims._kit.rules import every_one_of
 from fixtures.faults.serving import lying
+from fixtures.json_probes import parses
 from fixtures.needs import Need
 from fixtures.servers import json_replies, tasks
 from fixtures.servers.lies import Lie
@@ -43,7 +43,7 @@ def measure(engine: Any, _case: Case) -> Measured:
         chat, schema=json_replies.SCHEMA, max_tokens=1
     )  # its prompt is cached from here on
     whole = engine.chat(chat, schema=json_replies.SCHEMA, max_tokens=json_replies.MAX_TOKENS)
-    if not _parses(whole.text):
+    if not parses(whole.text):
         raise NotApplicable(f"bound to a schema it writes no whole JSON to cut: {whole.text!r}")
     limits = range(1, whole.tokens)
     cuts = [engine.chat(chat, schema=json_replies.SCHEMA, max_tokens=n) for n in limits]
@@ -61,15 +61,7 @@ def measure(engine: Any, _case: Case) -> Measured:
 
 def _is_json(text: str, whole: str) -> bool:
     """True when ``text`` parses; the end token has no text, so the last cut may be the whole."""
-    return text != whole and _parses(text)
-
-
-def _parses(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
+    return text != whole and parses(text)
 
 
 test_holds, test_control_is_caught = CLAIM.tests(measure)
