@@ -24,6 +24,8 @@ from fixtures.needs import CannotRun, Need
 class Session:
     """The header of a run, and no engine."""
 
+    again = 0
+
     target: targets.Target
     device: str
     seed: int

@@ -27,8 +27,9 @@ class Conditions:
 
     A ``rehearsal`` measures on a CPU, at small sizes, what is judged on CUDA: it tries the code
     and judges nothing. ``watch`` begins to look at the machine and gives what ends that;
-    ``tidy`` frees what a crash left behind. ``server`` has the ``engine`` and ``offers`` of claims
-    that need a server.
+    ``tidy`` frees what a crash left behind. A disturbed measurement is taken up to ``again`` times
+    anew, after ``forget`` has dropped times that were kept of it. ``server`` has the ``engine``
+    and ``offers`` of claims that need a server.
     """
 
     device: str
@@ -40,5 +41,7 @@ class Conditions:
     parallel: bool = False
     rehearsal: bool = False
     server: Any = None
+    again: int = 0
     watch: Callable[[], Callable[[], Watched]] = unwatched
+    forget: Callable[[], None] = lambda: None
     tidy: Callable[[], None] = lambda: None

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from claims._kit import deviations as known_deviations
+from claims._kit.again import attempt, until_undisturbed
 from claims._kit.claim import Claim, Control, figures_row
 from claims._kit.claim_row import SUBJECT, Key, claim_row
 from claims._kit.conditions import (
@@ -140,14 +141,15 @@ class Run:
         self.profiled |= claim.profiled
         # A server beside us is that other work on the machine which a watch would object to.
         watched = claim.timed and Need.SERVER not in claim.needs
-        stop = self.conditions.watch() if watched else unwatched()
-        started = self.clock()
-        try:
-            measured = claim.registry["measure"](plant(honest), case)
-        finally:
-            seconds = self.clock() - started
-            objection, seen = stop()
-        return measured.watched(late or objection, seen), seconds
+        watch = self.conditions.watch if watched else unwatched
+        measured, seconds = until_undisturbed(
+            lambda: attempt(
+                lambda: claim.registry["measure"](plant(honest), case), watch, self.clock
+            ),
+            again=self.conditions.again,
+            forget=self.conditions.forget,
+        )
+        return measured.watched(late, {}), seconds
 
     def _judge(self, claim: Claim, case: Case, measured: Measured) -> Judgement:
         if self.conditions.rehearsal:

@@ -13,6 +13,7 @@ from claims._kit.claim import Claim
 from claims._kit.conditions import Conditions
 from claims._kit.run import Run
 from claims._wiring.common import PATH, REPLAYED, STARTED, say
+from fixtures import once
 from fixtures.needs import CannotRun, Need
 
 
@@ -81,7 +82,9 @@ def _conditions(session: Any, header: ledger.Row, option: Any, **more: Any) -> C
         why_no_cuda=header["machine"]["why_no_cuda"],
         repeat_with=_repeat_with(option),
         rehearsal=option.rehearsal,
+        again=session.again,
         watch=session.watch,
+        forget=once.forget,
         tidy=session.tidy,
         **more,
     )
