@@ -14,7 +14,7 @@ from fixtures.faults.batching import OneAfterAnother
 from fixtures.needs import Need
 
 SETTING = "Qwen2.5-0.5B, T4, context 512"
-CONTEXT, STEPS, ROUNDS = 32, 2, 12
+CONTEXT, STEPS, ROUNDS = 32, 2, 8
 UNIT, CLAIMED = "times a step of one sequence", "33-36 ms for 1 to 16 sequences"
 HALF_WAY = (
     "four sequences one after another take 4 steps, riding free 1; half-way is 2.5, since a CPU "

@@ -14,7 +14,7 @@ from fixtures.faults.looping import NoCache
 from fixtures.needs import Need
 
 SETTING = "Qwen2.5-0.5B, T4, 1,000 tokens one after another"
-START, ROUNDS = 16, 7
+START, ROUNDS = 16, 6
 
 CLAIM = Claim(
     id="loop/position-does-not-matter",

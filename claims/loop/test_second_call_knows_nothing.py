@@ -58,7 +58,9 @@ CLAIM = Claim(
 
 def measure(engine: Any, case: Case) -> Measured:
     """1 for each port that the isolated call leaves out, or that the one with transcript names."""
-    replies = told.answers(engine)
+    replies = dict(told.answers(engine))
+    if case.name == TRANSCRIPT:
+        replies[TRANSCRIPT] = told.with_transcript(engine)
     named = [str(p) in reply for p, reply in zip(told.PORTS, replies[case.name], strict=True)]
     as_claimed = [name == (case.name == TRANSCRIPT) for name in named]
     return Measured(
