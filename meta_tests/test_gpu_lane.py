@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+from collections import Counter
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any, ClassVar
@@ -229,6 +230,8 @@ SURE = {
     ("roofline/device-waits-for-launches", "one long read, gaps"),
     ("roofline/graph-speedup", "graph with stale inputs"),
     ("roofline/norms-cost-launches", "norms hand on"),
+    ("roofline/passes-lie-under-the-roof", "slow clock, decode"),
+    ("roofline/passes-lie-under-the-roof", "slow clock, prefill"),
 }
 
 
@@ -243,6 +246,17 @@ def test_a_control_that_needs_no_fast_machine_is_refuted_by_its_own_rule(lane, n
         if r["kind"] == "samples" and (r["claim"], r["role"]) == (name, fault)
     )
     assert made.judge(case, Measured.from_row(row)).verdict is Verdict.REFUTED
+
+
+@pytest.mark.slow
+def test_the_lane_keeps_a_roofline_and_a_single_timeline_and_the_page_draws_both(lane):
+    notes = [r["notes"] for r in lane[2].rows if r["kind"] == "samples"]
+    kinds = Counter(n["chart"]["kind"] for n in notes if "chart" in n)
+    made = gpu_claims()["roofline/passes-lie-under-the-roof"]
+    assert kinds == {"timeline": 1, "roofline": len(made.cases) + len(made.controls)}
+    shown = page.body(lane[2].all_rows)
+    assert shown.count('class="timeline"') == 1
+    assert "Roofline: decode, by batch and prefill, by tokens" in shown
 
 
 def test_every_gpu_claim_has_a_control_that_only_cuda_judges_or_says_why_not():

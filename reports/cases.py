@@ -82,6 +82,12 @@ class Case:
         return dict(self._of_samples("notes", {}))
 
     @property
+    def chart(self) -> Row:
+        """What the measure asks to be drawn of this case, by its ``kind``; empty for nothing."""
+        told = self.notes.get("chart")
+        return told if isinstance(told, dict) else {}
+
+    @property
     def witness(self) -> str:
         """The smallest input that shows the worst sample."""
         return str(self._of_samples("witness", ""))

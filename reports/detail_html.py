@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from math import isfinite
 
-from reports import words
+from reports import timeline, words
 from reports.bars import bar, claimed_number
 from reports.cases import Case, Control, Row
 from reports.charts import sweep
 from reports.html import any_json, bdi, code, copyable, pairs, tag, text
 from reports.model import ClaimView
+from reports.roofline import chart as roofline
 
 # Verdict -> (class, sign). The sign and the word tell it; the colour only repeats them.
 BADGES = {
@@ -36,7 +37,7 @@ def badge(verdict: str) -> str:
 
 def detail(claim: ClaimView) -> str:
     """Everything about a claim that its row has no room for."""
-    parts = [_about(claim), sweep(claim), _cases(claim), _controls(claim)]
+    parts = [_about(claim), roofline(claim) or sweep(claim), _cases(claim), _controls(claim)]
     return tag("div", "".join(parts), "detail")
 
 
@@ -74,6 +75,7 @@ def _case(case: Case, claim: ClaimView) -> str:
         tag("header", heading),
         tag("div", drawn + pairs(_numbers(case, claim)), "scale" if drawn else "scale bare"),
         "".join(_floor(f) for f in case.floors),
+        timeline.chart(case),
         _samples(case),
         _notes(case),
     ]
@@ -151,12 +153,15 @@ def _samples(case: Case) -> str:
 
 
 def _notes(case: Case) -> str:
-    if not case.notes:
+    # Thousands of numbers that stand there as a drawing are no text.
+    drawn = {"chart"} if timeline.draws(case) else set()
+    notes = {name: note for name, note in case.notes.items() if name not in drawn}
+    if not notes:
         return ""
-    shown = any_json(case.notes)
+    shown = any_json(notes)
     if len(shown) <= LONG_NOTES:
         return f'<div class="fold"><span class="term">Notes</span>{shown}</div>'
-    names = text(words.listed(sorted(map(str, case.notes))))
+    names = text(words.listed(sorted(map(str, notes))))
     return f'<details class="fold"><summary>Notes: {names}</summary>{shown}</details>'
 
 

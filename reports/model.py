@@ -18,12 +18,16 @@ TROUBLE = ("REFUTED", "VOID", "INCONCLUSIVE", KNOWN)
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimView:
-    """A claim with its cases and controls; ``row`` is None when the run broke off within it."""
+    """A claim with its cases and controls; ``row`` is None when the run broke off within it.
+
+    ``probes`` are what the run saw its device do at best, by name with unit.
+    """
 
     id: str
     row: Row | None
     cases: list[Case]
     controls: list[Control]
+    probes: Row = field(default_factory=dict)
 
     @property
     def family(self) -> str:
@@ -119,13 +123,20 @@ def view(rows: Iterable[Row]) -> RunView:
         else:
             verdicts.setdefault(row["claim"], {})[row["role"], row["case"]] = row
     known = sorted({*claims, *verdicts})
+    probes = _probes(headers[-1] if headers else {})
     judged = {(c, *key) for c, found in verdicts.items() for key in found}
     return RunView(
         header=headers[-1] if headers else {},
-        claims=[_claim(c, claims.get(c), verdicts.get(c, {}), samples) for c in known],
+        claims=[_claim(c, claims.get(c), verdicts.get(c, {}), samples, probes) for c in known],
         footer=footers[-1] if footers else None,
         unjudged=sorted((c, case) for c, r, case in samples if (c, r, case) not in judged),
     )
+
+
+def _probes(header: Row) -> Row:
+    machine = header.get("machine")
+    told = machine.get("probes") if isinstance(machine, dict) else None
+    return told if isinstance(told, dict) else {}
 
 
 def _claim(
@@ -133,6 +144,7 @@ def _claim(
     row: Row | None,
     verdicts: dict[tuple[str, str], Row],
     samples: dict[tuple[str, str, str], Row],
+    probes: Row,
 ) -> ClaimView:
     cases = {
         (role, name): Case(name=name, verdict=v, samples_row=samples.get((claim, role, name)))
@@ -142,7 +154,8 @@ def _claim(
     subject = {name: case for (role, name), case in cases.items() if role == SUBJECT}
     listed = [subject[name] for name in order if name in subject]
     rest = [case for name, case in subject.items() if name not in order]
-    return ClaimView(id=claim, row=row, cases=listed + rest, controls=_controls(row, cases))
+    controls = _controls(row, cases)
+    return ClaimView(id=claim, row=row, cases=listed + rest, controls=controls, probes=probes)
 
 
 def _controls(row: Row | None, cases: dict[tuple[str, str], Case]) -> list[Control]:

@@ -39,7 +39,8 @@ class Measured:
 
     ``samples`` are what the rule judges. ``witness`` is the smallest input that shows the worst
     sample. ``x`` and ``points`` (series name -> value) feed the chart of a sweep. ``notes`` are
-    shown as they are, escaped. ``disturbed`` says why the conditions were unfit.
+    shown as they are, escaped; one named ``chart`` asks for a drawing by its ``kind``, see
+    docs/write-a-claim.md. ``disturbed`` says why the conditions were unfit.
     """
 
     samples: list[float]

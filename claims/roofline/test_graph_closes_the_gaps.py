@@ -50,7 +50,11 @@ def measure(engine: Any, case: Case) -> Measured:
     pairs = zip(replay.traces, launched.traces, strict=True)
     return Measured(
         samples=[a.typical_gap_us / b.typical_gap_us for a, b in pairs],
-        notes={"replayed": replay.notes(), "launched": launched.notes()},
+        notes={
+            "replayed": replay.notes(),
+            "launched": launched.notes(),
+            **tracing.timeline(engine, seen),
+        },
     )
 
 
