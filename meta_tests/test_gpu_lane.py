@@ -187,7 +187,7 @@ def lane(tmp_path_factory):
     words = ["-m", "gpu", "--device", "cpu", "--rehearsal", "--model", "random:tiny", "-q"]
     words += ["-p", "no:cacheprovider", "--ledger", path, *files]
     process = made_up.command(words, folder=ROOT)
-    output, _ = process.communicate(timeout=300)
+    output, _ = process.communicate(timeout=600)
     return process.returncode, output, read(path)
 
 
@@ -229,6 +229,7 @@ SURE = {
     ("roofline/device-waits-for-launches", "one long read, gaps"),
     ("roofline/graph-speedup", "graph with stale inputs"),
     ("roofline/norms-cost-launches", "norms hand on"),
+    ("roofline/published-traces", "a graph's replay"),
 }
 
 
@@ -242,7 +243,9 @@ def test_a_control_that_needs_no_fast_machine_is_refuted_by_its_own_rule(lane, n
         for r in lane[2].rows
         if r["kind"] == "samples" and (r["claim"], r["role"]) == (name, fault)
     )
-    assert made.judge(case, Measured.from_row(row)).verdict is Verdict.REFUTED
+    # Other work on this machine voids a verdict, and moves none of these.
+    measured = replace(Measured.from_row(row), disturbed="")
+    assert made.judge(case, measured).verdict is Verdict.REFUTED
 
 
 def test_every_gpu_claim_has_a_control_that_only_cuda_judges_or_says_why_not():
@@ -496,7 +499,7 @@ def test_weights_drawn_in_place_differ_from_the_librarys_in_their_draws_alone(mo
 # Seams -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["graph", "compiled"])
+@pytest.mark.parametrize("kind", ["graph", "compiled", "compiled, tuned"])
 def test_what_needs_cuda_is_refused_on_a_cpu_unless_in_a_rehearsal(engine, kind):
     earnest = replace(engine, rehearsal=False)
     with pytest.raises(CannotRun, match="needs a CUDA device"):

@@ -31,6 +31,7 @@ from fixtures.engines.trace import Kernel, Trace
 from fixtures.engines.transformers_engine import TransformersEngine
 from fixtures.equivalence import layers_of
 from fixtures.reproduced import steps
+from meta_tests import made_up
 from meta_tests.made_up import ROOT
 from meta_tests.readme_table import load
 
@@ -283,6 +284,33 @@ def test_a_control_is_caught_even_where_a_newer_release_takes_a_third_of_the_tim
         engine = device_for(value, factor=1 / 3)
         assert judged(value, engine) is Verdict.REFUTED
         assert judged(value, engine, control.plant) is Verdict.REFUTED
+
+
+def whole_claim(folder, engine) -> Any:
+    """The row of the claim about batches after a run of all its cases and its control."""
+    on = made_up.conditions(
+        device="cuda",
+        target=engine.target.name,
+        engine=lambda: engine,
+        offers=lambda: engine.offers,
+    )
+    return made_up.claim_of(folder, CLAIMS["batches"], conditions=on)
+
+
+def test_a_run_on_the_sources_device_confirms_a_whole_claim_and_elsewhere_measures_nothing(
+    played, tmp_path
+):
+    published_s = {32: 0.055, 64: 0.1}
+    engine = device_of(settings.T4_SMALL, lambda ids: published_s.get(len(ids), 0.0345))
+    played("NVIDIA H200")
+    row = whole_claim(tmp_path / "a", engine)
+    assert (row["verdict"], type(engine).now) == ("NOT APPLICABLE", 0.0)
+    played("Tesla T4")
+    row = whole_claim(tmp_path / "b", engine)
+    assert row["verdict"] == "CONFIRMED", row
+    assert [control["caught"] for control in row["controls"]] == [True]
+    slow = device_of(settings.T4_SMALL, lambda ids: 1.4 * published_s.get(len(ids), 0.0345))
+    assert whole_claim(tmp_path / "c", slow)["verdict"] == "REFUTED"
 
 
 def play_the_rest(monkeypatch, value, engine) -> None:
