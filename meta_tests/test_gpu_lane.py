@@ -188,7 +188,7 @@ def lane(tmp_path_factory):
     words = ["-m", "gpu", "--device", "cpu", "--rehearsal", "--model", "random:tiny", "-q"]
     words += ["-p", "no:cacheprovider", "--ledger", path, *files]
     process = made_up.command(words, folder=ROOT)
-    output, _ = process.communicate(timeout=300)
+    output, _ = process.communicate(timeout=600)
     return process.returncode, output, read(path)
 
 
@@ -232,6 +232,7 @@ SURE = {
     ("roofline/norms-cost-launches", "norms hand on"),
     ("roofline/passes-lie-under-the-roof", "slow clock, decode"),
     ("roofline/passes-lie-under-the-roof", "slow clock, prefill"),
+    ("roofline/published-traces", "a graph's replay"),
 }
 
 
@@ -245,7 +246,9 @@ def test_a_control_that_needs_no_fast_machine_is_refuted_by_its_own_rule(lane, n
         for r in lane[2].rows
         if r["kind"] == "samples" and (r["claim"], r["role"]) == (name, fault)
     )
-    assert made.judge(case, Measured.from_row(row)).verdict is Verdict.REFUTED
+    # Other work on this machine voids a verdict, and moves none of these.
+    measured = replace(Measured.from_row(row), disturbed="")
+    assert made.judge(case, measured).verdict is Verdict.REFUTED
 
 
 @pytest.mark.slow
@@ -510,7 +513,7 @@ def test_weights_drawn_in_place_differ_from_the_librarys_in_their_draws_alone(mo
 # Seams -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["graph", "compiled"])
+@pytest.mark.parametrize("kind", ["graph", "compiled", "compiled, tuned"])
 def test_what_needs_cuda_is_refused_on_a_cpu_unless_in_a_rehearsal(engine, kind):
     earnest = replace(engine, rehearsal=False)
     with pytest.raises(CannotRun, match="needs a CUDA device"):

@@ -56,5 +56,6 @@ lane qwen3-8b "${SECONDS_LARGE:-240}" --model random:qwen3-8b \
     claims/roofline/test_weights_floor.py claims/roofline/test_eager_is_far_from_the_floor.py \
     claims/roofline/test_passes_lie_under_the_roof.py \
     claims/batching/test_rides_free.py claims/batching/test_throughput_rises_with_the_batch.py \
-    claims/prefix/test_saving_shows_beyond_the_knee.py || worst=$?
+    claims/prefix/test_saving_shows_beyond_the_knee.py claims/prefix/test_published_first_tokens.py \
+    claims/phases/test_published_step_times.py claims/phases/test_published_reply_times.py || worst=$?
 exit "$worst"

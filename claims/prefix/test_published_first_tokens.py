@@ -1,0 +1,62 @@
+"""Under a source's own conditions a turn's first token takes the time that was published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claims._kit.claim import Claim, Control
+from claims._kit.figures import Case, Figure, Scope, Source
+from claims._kit.measure import Measured, NotApplicable
+from claims._kit.rules import median_at_most
+from fixtures import published, reproduced, settings
+from fixtures.faults.tracing import StepsFiveTimes
+from fixtures.needs import Need
+
+
+def case(value: published.Value) -> Case:
+    """One published value, judged where its setting is met."""
+    figure = Figure(
+        limit=value.band,
+        unit="departure from it",
+        claimed=value.printed,
+        setting=str(value.setting),
+        why=value.why,
+    )
+    small = {"value": value.small()}
+    return Case(name=value.name, params={"value": value}, figure=figure, rehearsal=small)
+
+
+CASES = tuple(map(case, published.values("chats")))
+
+CLAIM = Claim(
+    id="prefix/published-first-tokens",
+    sentence=__doc__,
+    source=Source(document="one-call", where="section 1, the ten-turn chat"),
+    figure=CASES[0].figure,
+    rule=median_at_most,
+    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    scope=Scope(
+        lanes=frozenset({"gpu"}),
+        judged_on=frozenset({"cuda"}),
+        says="each value on its own device, model, number type and attention alone; "
+        "drawn tokens in turns that sum to the source's totals",
+    ),
+    timed=True,
+    cases=CASES,
+    controls=tuple(
+        Control(f"five times, {name}", StepsFiveTimes.__doc__, StepsFiveTimes, name)
+        for name in published.controlled("chats")
+    ),
+)
+
+
+def measure(engine: Any, case: Case) -> Measured:
+    """How far the first token of a turn is from the published value, by round."""
+    value = case.params["value"]
+    if why := settings.unmatched(engine, value.setting) or reproduced.lacking(value):
+        raise NotApplicable(why)
+    found = reproduced.found(engine, value)
+    return Measured(samples=value.departures(found), notes={value.unit: found})
+
+
+test_holds, test_control_is_caught = CLAIM.tests(measure)

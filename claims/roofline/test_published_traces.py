@@ -1,0 +1,69 @@
+"""Under a source's own conditions a trace shows the counts and times that were published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claims._kit.claim import Claim, Control
+from claims._kit.figures import Case, Figure, Scope, Source
+from claims._kit.measure import Measured, NotApplicable
+from claims._kit.rules import every_sample_at_most
+from fixtures import published, reproduced, settings
+from fixtures.faults.batching import WeightsForEachRow
+from fixtures.faults.tracing import GraphTraced
+from fixtures.needs import Need
+
+
+def case(value: published.Value) -> Case:
+    """One published value, judged where its setting is met."""
+    figure = Figure(
+        limit=value.band,
+        unit="departure from it",
+        claimed=value.printed,
+        setting=str(value.setting),
+        why=value.why,
+    )
+    small = {"value": value.small()}
+    return Case(name=value.name, params={"value": value}, figure=figure, rehearsal=small)
+
+
+CASES = tuple(map(case, published.values("traces")))
+
+CLAIM = Claim(
+    id="roofline/published-traces",
+    sentence=__doc__,
+    source=Source(document="where-time-goes", where="why decode is slow; latency and throughput"),
+    figure=CASES[0].figure,
+    rule=every_sample_at_most,
+    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    scope=Scope(
+        lanes=frozenset({"gpu"}),
+        judged_on=frozenset({"cuda"}),
+        says="each value on its own device, model, number type and attention alone; "
+        "a step over a fixed cache",
+    ),
+    timed=True,
+    profiled=True,
+    cases=CASES,
+    controls=(
+        Control("a graph's replay", GraphTraced.__doc__, GraphTraced, "0.5B, launches"),
+        Control(
+            "weights for each row",
+            WeightsForEachRow.__doc__,
+            WeightsForEachRow,
+            "0.5B, weights with 64 sequences",
+        ),
+    ),
+)
+
+
+def measure(engine: Any, case: Case) -> Measured:
+    """How far a trace is from the published value, by round."""
+    value = case.params["value"]
+    if why := settings.unmatched(engine, value.setting) or reproduced.lacking(value):
+        raise NotApplicable(why)
+    found = reproduced.found(engine, value)
+    return Measured(samples=value.departures(found), notes={value.unit: found})
+
+
+test_holds, test_control_is_caught = CLAIM.tests(measure)
