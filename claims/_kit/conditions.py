@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from claims._kit.together import Others
 from fixtures.needs import Need
 
 REHEARSAL = "rehearsal: judges nothing"
@@ -28,7 +29,8 @@ class Conditions:
     A ``rehearsal`` measures on a CPU, at small sizes, what is judged on CUDA: it tries the code
     and judges nothing. ``watch`` begins to look at the machine and gives what ends that;
     ``tidy`` frees what a crash left behind. ``server`` has the ``engine`` and ``offers`` of claims
-    that need a server.
+    that need a server. ``others`` are the ranks that hold the model together with this process;
+    ``launcher`` and ``repeat_with`` are the words around a claim's file that repeat it.
     """
 
     device: str
@@ -36,9 +38,15 @@ class Conditions:
     engine: Callable[[], Any]
     offers: Callable[[], frozenset[Need]]
     why_no_cuda: str = ""
+    launcher: str = "pytest"
     repeat_with: str = ""
     parallel: bool = False
     rehearsal: bool = False
     server: Any = None
+    others: Others | None = None
     watch: Callable[[], Callable[[], Watched]] = unwatched
     tidy: Callable[[], None] = lambda: None
+
+    def repeat(self, path: str) -> str:
+        """The command that judges the claim of this file again."""
+        return f"{self.launcher} {path} {self.repeat_with}".strip()

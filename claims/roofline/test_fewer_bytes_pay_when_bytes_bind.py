@@ -29,7 +29,7 @@ CLAIM = Claim(
         "alone gains 2, and a tenth of that is more than two timings differ by",
     ),
     rule=median_at_least,
-    needs=frozenset({Need.MODEL, Need.CUDA}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.CUDA}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),
