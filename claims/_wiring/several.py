@@ -125,8 +125,8 @@ def others(config: pytest.Config, session: Any) -> Others | None:
     def say(words: dict[str, str]) -> list[dict[str, str] | None]:
         told = met.ends(words)
         rank.spoken = told[0] is not None
-        crashed = [bool(each) and each["how"].startswith(together.CRASHED) for each in told]
-        if all(crashed) and not met.meet(session.device):
+        alike = len({each["how"] if each else None for each in told}) == 1
+        if alike and words["how"].startswith(together.CRASHED) and not met.meet(session.device):
             return [{**each, "how": f"crashed as rank {n}"} for n, each in enumerate(told)]
         return told
 
@@ -205,7 +205,7 @@ class Rank:
             self._say(str(excrepr))
 
     def _say(self, words: str) -> None:
-        print(f"onecall: rank {self.at.rank}: {words}", file=self.loud, flush=True)
+        print(f"\nonecall: rank {self.at.rank}: {words}", file=self.loud, flush=True)
 
     def part(self, what: str) -> None:
         """End the run of ranks that cannot go on together, with one line from one of them."""
@@ -213,10 +213,11 @@ class Rank:
         line = f"{what}; what is finished is kept, --resume goes on from there"
         if self.at.rank == 0:
             pytest.exit(f"onecall: {line}", returncode=int(pytest.ExitCode.INTERNAL_ERROR))
-        if self.spoken:
-            os._exit(0)  # rank 0 says so
-        self._say(line)
-        os._exit(int(pytest.ExitCode.INTERNAL_ERROR))
+        if not self.spoken:
+            self._say(line)
+        # Collectives that wait for this rank fail when it is gone, and rank 0 ends in good order;
+        # at a status other than 0 torchrun would end it sooner.
+        os._exit(0)
 
 
 def writer_of(config: pytest.Config, path: Any) -> Writer:
