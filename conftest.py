@@ -14,6 +14,7 @@ from pytest_metadata.plugin import metadata_key
 
 from claims._kit import deviations, ledger, outcome, workers
 from claims._kit.run import Run
+from claims._wiring import several
 from claims._wiring.beginning import as_told, start
 from claims._wiring.choosing import keep, keep_stored
 from claims._wiring.common import (
@@ -83,6 +84,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 
 def _each_target(config: pytest.Config) -> int:
+    several.refuse_targets()
     option = config.option
     own = ("base_url", "served_model", "serve", "target", "model", "resume", "replay")
     if given := [f"--{name.replace('_', '-')}" for name in own if getattr(option, name)]:
@@ -132,6 +134,7 @@ def pytest_configure(config: pytest.Config) -> None:
         option.htmlpath = str(path.with_suffix(".html"))
         option.self_contained_html = True
         option.css = [str(page.CSS)]
+    several.enter(config)
     if workers.is_controller(config) and not only_meta:
         _spread(config)
 

@@ -189,6 +189,7 @@ def test_a_command_and_its_options_exist(where: str, about: tuple[str, ...], wor
 
 def check(words: list[str]) -> None:
     """Fails unless the program, its module or environment, and each option are there."""
+    words = words["=" in words[0] :]  # a variable that the program is given
     program = Path(words[0]).name.replace("python3", "python")
     if program == "pytest":
         unknown = {o for o in options(words[1:]) if o not in help_of("pytest")}
@@ -199,6 +200,8 @@ def check(words: list[str]) -> None:
         assert words[1] == "-m", words
         unknown = {o for o in options(words[3:]) if o not in help_of(words[2])}
         assert not unknown, f"{words[2]} has no {unknown}"
+    elif program == "torchrun":
+        check(words[words.index("-m") + 1 :])
     elif program == "tox":
         named = words[words.index("-e") + 1].split(",")
         assert set(named) <= environments(), named

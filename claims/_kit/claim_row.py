@@ -13,7 +13,7 @@ Key = tuple[str, str, str]
 SUBJECT = "subject"
 
 
-def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat_with: str) -> Row:
+def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat: str) -> Row:
     """The verdict of a whole claim, from those of its cases and controls.
 
     A case that was not judged counts as VOID: a claim is confirmed whole or not at all.
@@ -49,7 +49,7 @@ def claim_row(claim: Claim, verdicts: dict[Key, Row], repeat_with: str) -> Row:
         "controls": controls,
         "no_control_because": claim.no_control_because,
         "cases": [r["case"] for r in cases],
-        "repeat": f"pytest {claim.path} {repeat_with}".strip(),
+        "repeat": repeat,
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from claims._kit.together import Others
 from fixtures.needs import Need
 
 REHEARSAL = "rehearsal: judges nothing"
@@ -29,7 +30,9 @@ class Conditions:
     and judges nothing. ``watch`` begins to look at the machine and gives what ends that;
     ``tidy`` frees what a crash left behind. A disturbed measurement is taken up to ``again`` times
     anew, after ``forget`` has dropped times that were kept of it. ``server`` has the ``engine``
-    and ``offers`` of claims that need a server.
+    and ``offers`` of claims that need a server. ``others`` are the ranks that hold the model
+    together with this process; ``launcher`` and ``repeat_with`` are the words around a claim's
+    file that repeat it.
     """
 
     device: str
@@ -37,11 +40,17 @@ class Conditions:
     engine: Callable[[], Any]
     offers: Callable[[], frozenset[Need]]
     why_no_cuda: str = ""
+    launcher: str = "pytest"
     repeat_with: str = ""
     parallel: bool = False
     rehearsal: bool = False
     server: Any = None
     again: int = 0
+    others: Others | None = None
     watch: Callable[[], Callable[[], Watched]] = unwatched
     forget: Callable[[], None] = lambda: None
     tidy: Callable[[], None] = lambda: None
+
+    def repeat(self, path: str) -> str:
+        """The command that judges the claim of this file again."""
+        return f"{self.launcher} {path} {self.repeat_with}".strip()

@@ -12,7 +12,7 @@ from claims._kit.ledger import Row
 from claims._kit.verdict import Verdict
 
 
-def report_case(claim: Claim, row: Row, repeat_with: str, *, witness: str = "") -> None:
+def report_case(claim: Claim, row: Row, repeat: str, *, witness: str = "") -> None:
     """End the test of one case as its verdict says; returns only for CONFIRMED."""
     __tracebackhide__ = True
     verdict = Verdict(row["verdict"])
@@ -22,7 +22,7 @@ def report_case(claim: Claim, row: Row, repeat_with: str, *, witness: str = "") 
         # Without a traceback: it would show nothing but this file.
         raise pytest.xfail.Exception(f"known: {row['known']}", pytrace=False)
     if verdict is not Verdict.CONFIRMED:
-        _fail(claim, row, repeat_with, witness)
+        _fail(claim, row, repeat, witness)
 
 
 def properties(claim: Claim, role: str, row: Row) -> list[tuple[str, str]]:
@@ -54,7 +54,7 @@ def status(report: Any) -> tuple[str, str, str] | None:
     return outcome, word[0].lower() if "control" in told else word[0], word
 
 
-def _fail(claim: Claim, row: Row, repeat_with: str, witness: str) -> NoReturn:
+def _fail(claim: Claim, row: Row, repeat: str, witness: str) -> NoReturn:
     __tracebackhide__ = True
     figure = row["figure"]
     lines = [
@@ -64,6 +64,6 @@ def _fail(claim: Claim, row: Row, repeat_with: str, witness: str) -> NoReturn:
         f"  limit:    {figure['limit']} {figure['unit']}: {figure['why']}",
         f"  measured: {row['estimate']} [{row['low']}, {row['high']}], n = {row['n']}",
         *([f"  witness:  {witness}"] if witness else []),
-        f"  repeat:   pytest {claim.path} {repeat_with}",
+        f"  repeat:   {repeat}",
     ]
     pytest.fail("\n".join(lines), pytrace=False)

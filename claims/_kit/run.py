@@ -12,16 +12,12 @@ from typing import Any
 import pytest
 
 from claims._kit import deviations as known_deviations
+from claims._kit import together
 from claims._kit.again import attempt, until_undisturbed
+from claims._kit.applying import host, why_not
 from claims._kit.claim import Claim, Control, figures_row
 from claims._kit.claim_row import SUBJECT, Key, claim_row
-from claims._kit.conditions import (
-    AFTER_PROFILER,
-    BESIDE_WORKERS,
-    REHEARSAL,
-    Conditions,
-    unwatched,
-)
+from claims._kit.conditions import AFTER_PROFILER, REHEARSAL, Conditions, unwatched
 from claims._kit.crashes import WAYS_OUT, crashed, words_of
 from claims._kit.deviations import Deviation
 from claims._kit.figures import Case
@@ -29,7 +25,7 @@ from claims._kit.ledger import Row, Unwritable, Writer
 from claims._kit.measure import Measured, NotApplicable
 from claims._kit.outcome import report_case
 from claims._kit.verdict import Judgement, Verdict
-from fixtures.needs import CannotRun, Need, unmet
+from fixtures.needs import CannotRun, Need
 
 
 @dataclass(kw_only=True)
@@ -61,7 +57,7 @@ class Run:
         """Judge one case on the honest subject; the pytest outcome follows the verdict."""
         __tracebackhide__ = True
         row = self._settle(claim, case, SUBJECT, lambda subject: subject)
-        report_case(claim, row, self.conditions.repeat_with, witness=self._witness(row))
+        report_case(claim, row, self.conditions.repeat(claim.path), witness=self._witness(row))
 
     def _witness(self, verdict: Row) -> str:
         same = ("claim", "case", "role")
@@ -109,34 +105,53 @@ class Run:
         return self._write_verdict(claim, case, role, judged)
 
     def _measure(self, claim: Claim, case: Case, role: str, plant: Callable[[Any], Any]) -> Row:
+        # What needs no model has nothing to do with the ranks that hold one together.
+        others = self.conditions.others if claim.subject is None else None
+        if others:
+            others.begin(f"{claim.id} [{role}, {case.name}]")
+        how, judged = self._attempt(claim, case, role, plant)
+        apart = ""
+        if others:
+            judged, apart = others.end(how, judged, timed=claim.timed)
+        row = self._write_verdict(claim, case, role, judged)
+        if others and apart:
+            others.part(f"{claim.id} [{role}, {case.name}]: {apart}")
+        return row
+
+    def _attempt(
+        self, claim: Claim, case: Case, role: str, plant: Callable[[Any], Any]
+    ) -> tuple[str, Judgement]:
         where = {"kind": "samples", "claim": claim.id, "case": case.name, "role": role}
         try:
             measured, seconds = self._take(claim, case, plant)
             self.writer.write({**where, **measured.row(), "seconds": round(seconds, 3)})
-            judged = self._judge(claim, case, measured)
+            return together.MEASURED, self._judge(claim, case, measured)
         except Unwritable:
             raise
         except NotApplicable as lack:
-            judged = Judgement(verdict=Verdict.NOT_APPLICABLE, reason=words_of(lack))
+            reason = words_of(lack)
+            return together.LACKING, Judgement(verdict=Verdict.NOT_APPLICABLE, reason=reason)
         except CannotRun as error:
-            judged = Judgement(verdict=Verdict.VOID, reason=words_of(error))
+            return together.UNUSABLE, Judgement(verdict=Verdict.VOID, reason=words_of(error))
         except WAYS_OUT as error:  # a crash voids one claim and the run goes on
             judged = crashed(error)
             # What its frames held on to (a whole device's memory, say) is let go first.
             traceback.clear_frames(error.__traceback__)
             self.conditions.tidy()
-        return self._write_verdict(claim, case, role, judged)
+            return f"{together.CRASHED}, {type(error).__name__}", judged
 
     def _take(
         self, claim: Claim, case: Case, plant: Callable[[Any], Any]
     ) -> tuple[Measured, float]:
         if self.replay:
             raise CannotRun("this ledger holds no samples of this case; a replay measures nothing")
-        if reason := self.not_applicable(claim, case):
+        if reason := why_not(self.conditions, claim, case):
             raise NotApplicable(reason)
         if self.conditions.rehearsal:
             case = case.rehearsed()
-        honest = claim.subject if claim.subject is not None else self._host(claim).engine()
+        honest = claim.subject
+        if honest is None:
+            honest = host(self.conditions, claim).engine()
         late = AFTER_PROFILER if claim.timed and self.profiled and not claim.profiled else ""
         self.profiled |= claim.profiled
         # A server beside us is that other work on the machine which a watch would object to.
@@ -161,36 +176,6 @@ class Run:
         except Exception as error:  # samples that no rule can read are no evidence
             return crashed(error)
 
-    def not_applicable(self, claim: Claim, case: Case) -> str:
-        """Why this case cannot be judged here, or an empty string when it can."""
-        if Need.SERVER in claim.needs:  # what device it has is its own affair
-            return self._unmet(claim)
-        if self.conditions.device == "cuda" and self.conditions.why_no_cuda:
-            return self.conditions.why_no_cuda
-        judged_on = case.judged_on or claim.scope.judged_on
-        if self.conditions.rehearsal and "cpu" in judged_on:
-            return "judged on a CPU as it is: a rehearsal tries what only CUDA judges"
-        if not self.conditions.rehearsal and self.conditions.device not in judged_on:
-            why = self.conditions.why_no_cuda if "cuda" in judged_on else ""
-            where = " or ".join(sorted(judged_on))
-            return f"judged on {where}, this run uses {self.conditions.device}" + (
-                f" ({why})" if why else ""
-            )
-        return self._unmet(claim)
-
-    def _unmet(self, claim: Claim) -> str:
-        if claim.timed and self.conditions.parallel:
-            return BESIDE_WORKERS
-        if not claim.needs:
-            return ""
-        lacking = unmet(claim.needs, self._host(claim).offers())
-        return f"{self.conditions.target} lacks {', '.join(lacking)}" if lacking else ""
-
-    def _host(self, claim: Claim) -> Any:
-        """Who answers: the served model where the claim asks for one, else the run's engine."""
-        served = Need.SERVER in claim.needs and self.conditions.server is not None
-        return self.conditions.server if served else self.conditions
-
     def _write_verdict(self, claim: Claim, case: Case, role: str, judged: Judgement) -> Row:
         known = ""
         if role == SUBJECT and judged.verdict is Verdict.REFUTED:
@@ -214,7 +199,7 @@ class Run:
         done = {(role, case) for (c, role, case) in self.verdicts if c == claim.id}
         planned = self.planned.get(claim.id, [])
         if claim.id not in self.finished and set(planned) <= done:
-            row = claim_row(claim, self.verdicts, self.conditions.repeat_with)
+            row = claim_row(claim, self.verdicts, self.conditions.repeat(claim.path))
             # A resumed run has the rows of claims that it had finished already.
             kept = next((r for r in self.writer.rows if r == row), None)
             self.finished[claim.id] = kept or self.writer.write(row)

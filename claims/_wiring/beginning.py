@@ -12,8 +12,9 @@ from claims._kit import deviations, ledger, stored, workers
 from claims._kit.claim import Claim
 from claims._kit.conditions import Conditions
 from claims._kit.run import Run
+from claims._wiring import several
 from claims._wiring.common import PATH, REPLAYED, STARTED, say
-from fixtures import once
+from fixtures import meeting, once
 from fixtures.needs import CannotRun, Need
 
 
@@ -38,43 +39,61 @@ def start(config: pytest.Config, claims: list[Claim], begun: Run | None) -> Run:
     """A new run, a resumed one, a stored one to be judged again, or one that workers ``begun``."""
     option, path = config.option, config.stash[PATH]
     beside = workers.is_worker(config)
-    writer = workers.Relay(path) if beside else begun.writer if begun else ledger.Writer(path)
-    if not (option.resume or beside or begun) and path.exists() and path.stat().st_size:
+    writer = begun.writer if begun else several.writer_of(config, path)
+    if beside:
+        writer = workers.Relay(path)
+    silent = several.is_silent(config)
+    if not (option.resume or beside or begun or silent) and path.exists() and path.stat().st_size:
         raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
     if option.replay:
         return _replay(config, Path(option.replay), writer)
-    from fixtures.session import Session, chosen, device_for
-
-    if beside:
-        from fixtures.machines import share_processor
-
-        share_processor(workers.count(config))
+    session = _session(config)
     lane = option.markexpr or "all"
-    session = Session(
-        target=chosen(option.target, option.model),
-        device=device_for(lane, "cpu" if option.rehearsal else option.device),
-        seed=option.seed,
-        say=lambda line: say(config, line),
-        rehearsal=option.rehearsal,
-    )
-    command = ["pytest", *map(str, config.invocation_params.args)]
+    command = [*several.launcher(config).split(), *map(str, config.invocation_params.args)]
     started = f"{config.stash[STARTED]:%Y-%m-%d %H:%M:%S} UTC"
     header = session.header(run=path.stem, started=started, command=command, lane=lane)
     served, header = _served(config, claims, header)
     rows: dict[stored.Key, list[ledger.Row]] = {}
-    if option.resume:
+    if option.resume and not silent:
         rows = stored.resume(path, header, writer)
     elif begun is None:
         writer.write(header)
-    conditions = _conditions(session, header, option, server=served, parallel=beside)
+    conditions = _conditions(config, session, header, server=served, parallel=beside)
     if begun:
         begun.conditions = conditions
         return begun
+    rows = several.share(rows)
     return Run(writer=writer, conditions=conditions, deviations=deviations.read(), stored=rows)
 
 
-def _conditions(session: Any, header: ledger.Row, option: Any, **more: Any) -> Conditions:
+def _session(config: pytest.Config) -> Any:
+    """What the run is done on; where ranks share it they have met, each with its device."""
+    from fixtures.session import Session, chosen, device_for
+
+    if workers.is_worker(config):
+        from fixtures.machines import share_processor
+
+        share_processor(workers.count(config))
+    option = config.option
+    session = Session(
+        target=chosen(option.target, option.model),
+        device=device_for(option.markexpr or "all", "cpu" if option.rehearsal else option.device),
+        seed=option.seed,
+        say=lambda line: say(config, line),
+        rehearsal=option.rehearsal,
+    )
+    if rank := several.of(config):
+        meeting.join(rank.at, session.device)
+    return session
+
+
+def _conditions(
+    config: pytest.Config, session: Any, header: ledger.Row, **more: Any
+) -> Conditions:
+    option = config.option
     return Conditions(
+        launcher=several.launcher(config),
+        others=several.others(config, session),
         device=session.device,
         target=header["target"]["name"],
         engine=session.engine,
@@ -123,16 +142,22 @@ def _replay(config: pytest.Config, source: Path, writer: ledger.Writer) -> Run:
     config.stash[REPLAYED] = old = ledger.read(source, tolerate_cut=True)
     writer.write(old.header)
 
-    # A claim's line says how to repeat it: pytest, its file, and the options of the run.
-    told = (row["repeat"].split(" ", 2)[2:] for row in old.rows if row["kind"] == "claim")
-    repeat = next((words[0] for words in told if words), f"--seed {old.header['seed']}")
+    launcher, repeat = _repeated(old)
     return Run(
         writer=writer,
-        conditions=as_told(old.header, repeat_with=repeat),
+        conditions=as_told(old.header, launcher=launcher, repeat_with=repeat),
         deviations=deviations.read(),
         stored=stored.stored_rows(old.rows),
         replay=True,
     )
+
+
+def _repeated(old: ledger.Ledger) -> tuple[str, str]:
+    """What stands before and after the file in a claim's line that says how to repeat it."""
+    told = [row["repeat"].partition("pytest ") for row in old.rows if row["kind"] == "claim"]
+    launcher = f"{told[0][0]}pytest" if told and told[0][1] else "pytest"
+    options = [rest.split(" ", 1)[1] for _, _, rest in told if " " in rest]
+    return launcher, options[0] if options else f"--seed {old.header['seed']}"
 
 
 def _repeat_with(option: Any) -> str:

@@ -26,7 +26,7 @@ CLAIM = Claim(
         why="more than half is what decides; were it weights alone, the share would be 0",
     ),
     rule=every_sample_at_least,
-    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.KV_CACHE}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

@@ -37,7 +37,7 @@ CLAIM = Claim(
     ),
     figure=CASES[0].figure,
     rule=median_at_most,
-    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.KV_CACHE}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

@@ -38,7 +38,7 @@ CLAIM = Claim(
     source=Source(document="where-time-goes", where="why decode is slow", setting=SETTING),
     figure=CASES[0].figure,
     rule=every_sample_at_least,
-    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.KV_CACHE}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

@@ -46,7 +46,7 @@ CLAIM = Claim(
     ),
     figure=CASES[0].figure,
     rule=median_at_least,
-    needs=frozenset({Need.MODEL, Need.CUDA}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.CUDA}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

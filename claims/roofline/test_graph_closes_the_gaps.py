@@ -27,7 +27,7 @@ CLAIM = Claim(
         "are faster and whose gaps were smaller to begin with",
     ),
     rule=every_sample_at_most,
-    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.KV_CACHE}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

@@ -37,7 +37,7 @@ CLAIM = Claim(
         "gain of 2x over no gain would be 2, and 1.5 keeps a device with faster launches in",
     ),
     rule=median_at_least,
-    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.KV_CACHE}),
     scope=Scope(judged_on=frozenset({"cuda"}), says="CUDA, batch 1, weights up to 2 GB"),
     timed=True,
     mechanism="Small kernels end before the host has launched the next; a graph launches once.",

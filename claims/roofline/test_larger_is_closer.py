@@ -28,7 +28,7 @@ CLAIM = Claim(
         "is the machine's",
     ),
     rule=median_at_least,
-    needs=frozenset({Need.MODEL, Need.CUDA}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.CUDA}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

@@ -29,7 +29,7 @@ CLAIM = Claim(
         "half is nearly as much beside that, and leaves room for fused norms",
     ),
     rule=median_at_least,
-    needs=frozenset({Need.MODEL}),
+    needs=frozenset({Need.WHOLE, Need.MODEL}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

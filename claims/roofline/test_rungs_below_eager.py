@@ -37,7 +37,7 @@ CLAIM = Claim(
     source=Source(document="where-time-goes", where="why not just optimise it", setting=SETTING),
     figure=case("graph").figure,
     rule=median_at_least,
-    needs=frozenset({Need.MODEL, Need.KV_CACHE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.KV_CACHE}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

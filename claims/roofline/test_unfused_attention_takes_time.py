@@ -28,7 +28,7 @@ CLAIM = Claim(
         "attention; far larger is at least twice that",
     ),
     rule=every_sample_at_least,
-    needs=frozenset({Need.MODEL}),
+    needs=frozenset({Need.WHOLE, Need.MODEL}),
     scope=Scope(
         lanes=frozenset({"gpu"}),
         judged_on=frozenset({"cuda"}),

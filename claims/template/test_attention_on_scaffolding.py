@@ -26,7 +26,7 @@ CLAIM = Claim(
         why="most means more than half of the mass, averaged over layers and heads",
     ),
     rule=every_sample_at_least,
-    needs=frozenset({Need.MODEL, Need.TRAINED, Need.TOKENIZER, Need.CHAT_TEMPLATE}),
+    needs=frozenset({Need.WHOLE, Need.MODEL, Need.TRAINED, Need.TOKENIZER, Need.CHAT_TEMPLATE}),
     mechanism="Position 0 is an attention sink in most models; it is shown apart.",
     cases=(
         Case(name="mass"),
