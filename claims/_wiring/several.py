@@ -178,8 +178,8 @@ class Rank:
         elif self.at.rank:
             # torchrun ends this rank at once when rank 0 has failed and said why.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-            signal.sigtimedwait({signal.SIGTERM}, HEAD_START_S)
-            self._say(f"ended with exit status {int(session.exitstatus)}")
+            if signal.sigtimedwait({signal.SIGTERM}, HEAD_START_S) is None:
+                self._say(f"ended with exit status {int(session.exitstatus)}")
         self.status = int(session.exitstatus)
         return done
 
