@@ -15,7 +15,7 @@ from pytest_metadata.plugin import metadata_key
 from claims._kit import deviations, ledger, outcome, workers
 from claims._kit.run import Run
 from claims._wiring import several
-from claims._wiring.beginning import as_told, start
+from claims._wiring.beginning import as_told, repeat_with, start
 from claims._wiring.choosing import keep, keep_stored
 from claims._wiring.common import (
     PATH,
@@ -140,13 +140,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _spread(config: pytest.Config) -> None:
-    """Prepare a run over pytest-xdist's workers: a claim's file stays with one of them."""
+    """Prepare a run over pytest-xdist's workers."""
     option, path = config.option, config.stash[PATH]
     if why := workers.refusal(option):
         raise pytest.UsageError(f"onecall: {why}")
     if path.exists() and path.stat().st_size:
         raise pytest.UsageError(f"onecall: --ledger {path} exists; name another file")
-    option.dist, option.ledger = workers.BY_FILE, str(path)
+    option.dist, option.ledger = workers.distribution(option.markexpr), str(path)
 
     def begin(header: ledger.Row) -> Run:
         from fixtures.machines import as_a_whole
@@ -154,7 +154,9 @@ def _spread(config: pytest.Config) -> None:
         header = as_a_whole(header, workers=len(option.tx))
         writer = ledger.Writer(path)
         config.stash[RUN] = run = Run(
-            writer=writer, conditions=as_told(header), deviations=deviations.read()
+            writer=writer,
+            conditions=as_told(header, repeat_with=repeat_with(option)),
+            deviations=deviations.read(),
         )
         writer.write(header)
         return run
@@ -182,6 +184,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if workers.is_worker(config):
         keep(config, items, lambda claim: claim is None or not claim.timed)
     if config.stash.get(ALONE, False):
+        if run := config.stash.get(RUN, None):
+            told = [(item, claim) for item in items if (claim := claim_of(item))]
+            run.join((c, *role_and_case(item, c)) for item, c in told if not c.timed)
         keep(config, items, lambda claim: claim is not None and claim.timed)
     if config.option.replay:
         keep_stored(config, items)

@@ -135,3 +135,26 @@ def test_a_ledger_that_exists_is_left_alone(tmp_path):
 def test_a_worker_that_cannot_begin_says_why_in_one_line(tmp_path):
     made_up.write_claim(tmp_path)
     assert "unknown target 'nope'" in made_up.refused(spread(tmp_path, "--target", "nope"))
+
+
+def test_architectures_go_case_by_case_and_the_controller_says_what_the_claim_came_to(tmp_path):
+    made_up.write_claim(tmp_path, cases=[f"type {n}" for n in range(8)], body=TOLD)
+    made_up.write_claim(tmp_path, "t", timed=True)
+    status, output = spread(tmp_path, "-m", "cpu or architectures")
+    assert status == 0, output
+    told = (tmp_path / "pid-test_up").read_text().split()
+    assert len(set(told[0::3])) == 2  # two workers measured cases of the one claim
+    rows = ledger.read(tmp_path / "run.jsonl").all_rows
+    (claim,) = (row for row in rows if row["kind"] == "claim" and row["claim"] == "made/up")
+    assert (claim["verdict"], len(claim["cases"])) == ("CONFIRMED", 8)
+    assert claim["repeat"].endswith("-m 'cpu or architectures' --seed 0")
+    assert "2 of 2 claims hold here" in output
+
+
+def test_a_claim_of_which_a_worker_lost_a_case_is_not_said_to_hold(tmp_path):
+    body = "case.name == 'type 5' and os._exit(1)"
+    made_up.write_claim(tmp_path, cases=[f"type {n}" for n in range(8)], body=body)
+    status, output = spread(tmp_path, "-m", "cpu or architectures")
+    assert status == 20 or "crashed" in output, output
+    rows = ledger.read(tmp_path / "run.jsonl").all_rows
+    assert "CONFIRMED" not in {row["verdict"] for row in rows if row["kind"] == "claim"}

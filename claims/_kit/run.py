@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -203,6 +203,19 @@ class Run:
             # A resumed run has the rows of claims that it had finished already.
             kept = next((r for r in self.writer.rows if r == row), None)
             self.finished[claim.id] = kept or self.writer.write(row)
+
+    def join(self, judged: Iterable[tuple[Claim, str, str]]) -> None:
+        """Say what claims came to whose cases several processes judged, a part of them each.
+
+        ``judged`` are claim, role and case of every test that they shared; of other claims there
+        is nothing to say.
+        """
+        open_ones = self.planned.keys() - self.finished.keys()
+        spread = [each for each in judged if each[0].id in open_ones]
+        for claim, role, case in spread:
+            self.plan(claim, role, case)
+        for claim in {claim.id: claim for claim, _, _ in spread}.values():
+            self._close_claim(claim)
 
     def unfinished(self) -> list[str]:
         """Ids of claims of which a selected case or control was never judged."""

@@ -2,8 +2,10 @@
 
 A worker's rows ride on the reports of its tests and are in the one ledger as soon as the
 controller hears of them, so that a killed run keeps what it had. All tests of a claim file go to
-one worker, which alone can say what the claim as a whole came to. Timed claims go to none: the
-controller judges them itself when the workers are done and the machine is quiet.
+one worker, which has at hand what they share, and says what the claim as a whole came to; the
+architectures, one claim of hundreds of cases that share nothing, go case by case, and the
+controller says it. Timed claims go to no worker: the controller judges them itself when the
+workers are done and the machine is quiet.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from claims._kit.run import Run
 from claims._kit.stored import differing
 
 ROWS, PLANNED, REFUSED = "onecall_rows", "onecall_planned", "onecall_refused"
-BY_FILE = "loadfile"
+BY_FILE, BY_CASE = "loadfile", "load"
+SPREAD_LANE = "architectures"
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -39,6 +42,11 @@ def is_controller(config: pytest.Config) -> bool:
     option = config.option
     spread = getattr(option, "dist", "no") != "no" and bool(getattr(option, "tx", None))
     return spread and not option.collectonly and not is_worker(config)
+
+
+def distribution(lane: str) -> str:
+    """How pytest-xdist hands out the tests of a lane."""
+    return BY_CASE if SPREAD_LANE in lane.split() else BY_FILE
 
 
 def refusal(option: Any) -> str:

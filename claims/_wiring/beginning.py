@@ -99,7 +99,7 @@ def _conditions(
         engine=session.engine,
         offers=session.offers,
         why_no_cuda=header["machine"]["why_no_cuda"],
-        repeat_with=_repeat_with(option),
+        repeat_with=repeat_with(option),
         rehearsal=option.rehearsal,
         again=session.again,
         watch=session.watch,
@@ -160,7 +160,8 @@ def _repeated(old: ledger.Ledger) -> tuple[str, str]:
     return launcher, options[0] if options else f"--seed {old.header['seed']}"
 
 
-def _repeat_with(option: Any) -> str:
+def repeat_with(option: Any) -> str:
+    """The options that judge again what this run judges."""
     named = (
         *(("--target", option.target), ("--model", option.model), ("-m", option.markexpr)),
         *(("--base-url", option.base_url), ("--served-model", option.served_model)),
