@@ -14,7 +14,7 @@ STYLE = (
     "table{border-collapse:collapse}th,td{border-bottom:1px solid #ccc;padding:.35rem .6rem;"
     "text-align:left;vertical-align:top}td.seconds{text-align:right}"
     "tr.wrong td{background:#fde8e8}"
-    "td.witness{max-width:48rem;overflow-wrap:anywhere}"
+    "td.witness{min-width:19rem;max-width:48rem;overflow-wrap:anywhere}"
     "@media (prefers-color-scheme:dark){body{color:#eee;background:#161616}"
     "tr.wrong td{background:#5a1f1f}th,td{border-color:#444}}"
 )
