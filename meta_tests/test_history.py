@@ -201,6 +201,8 @@ def trial() -> judging.Trial:
 def test_operands_that_do_not_fit_are_no_refusal():
     assert not judging.REFUSALS.search("unsupported operand type(s) for +: 'Tensor'")
     assert judging.REFUSALS.search("static caches are unsupported")
+    assert judging.REFUSALS.search("Rwkv cannot use beam search with a cache currently")
+    assert not judging.REFUSALS.search("cannot use a slice of a cache as an index")
 
 
 # Children and releases ---------------------------------------------------------------------------
