@@ -425,6 +425,16 @@ def test_a_rank_that_fails_alone_ends_the_run_in_time(failure, said, tmp_path):
     assert "did not reach its end" in (tmp_path / "run.html").read_text(encoding="utf-8")
     if said:
         assert held["made/b", "subject", "y"] == "VOID"
+        resumed(path, tmp_path)
+
+
+def resumed(path, folder):
+    """The same run again: it leaves the case that broke it, and comes to its end."""
+    status, output = over_ranks.torchrun("--resume", path, folder, folder=folder)
+    assert status == 1, output
+    assert "exit status of rank 0: 20" in output
+    assert ledger.read(path).footer["counts"] == {"CONFIRMED": 1, "VOID": 1}
+    assert verdicts(path)[0]["made/b", "subject", "z"] == "CONFIRMED"
 
 
 @pytest.mark.slow

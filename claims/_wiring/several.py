@@ -171,9 +171,10 @@ class Rank:
         """Part from the others; the exit status of claims is rank 0's."""
         self.ending = True
         done = yield
-        if not self.apart:  # where the others are gone, taking leave of them may never end
+        in_order = not self.at.rank or session.exitstatus in OF_CLAIMS
+        if in_order and not self.apart:  # else the others may never come to take leave
             meeting.leave()
-        if self.at.rank and session.exitstatus in OF_CLAIMS:
+        if self.at.rank and in_order:
             session.exitstatus = pytest.ExitCode.OK
         elif self.at.rank:
             # torchrun ends this rank at once when rank 0 has failed and said why.
