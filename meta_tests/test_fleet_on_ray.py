@@ -274,7 +274,7 @@ def test_a_stopped_fleet_leaves_no_process_and_is_gone_on_with(sent, tmp_path):
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     about: dict[str, Any] = {"cwd": made_up.ROOT, "env": env, "text": True}
     about |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    # What a shell starts in the background ignores Ctrl-C, and so do its children; this one must not.
+    # What a shell starts in the background ignores Ctrl-C and hands that down; not to this one.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     first = subprocess.Popen(command, start_new_session=True, **about)
     signal.signal(signal.SIGINT, before)
