@@ -9,7 +9,8 @@ import pytest
 from claims._kit.again import TOLD
 from claims._kit.claim_row import SUBJECT
 from claims._kit.measure import Measured
-from fixtures import once, replies, waiting
+from fixtures import once, phases, replies, waiting
+from fixtures.reproduced import passes
 from fixtures.session import Session
 from fixtures.targets import named
 from meta_tests.made_up import claim, conditions, judge, run_of
@@ -84,6 +85,19 @@ def test_times_kept_for_another_case_are_dropped(monkeypatch):
     once.forget()
     replies.in_turn(subject, (1, 2), (1, 3), rounds=1)
     assert len(asked) == 4
+
+
+def test_so_are_times_behind_several_published_values(monkeypatch):
+    asked: list[int] = []
+    both = phases.Phases(4, [2.0], [1.0])
+    monkeypatch.setattr(phases, "paired_rounds", lambda *_, **__: asked.append(1) or both)
+    engine = type("Engine", (), {"weight_bytes": lambda: 8})
+    for what in ("prefill", "step", "prefill"):
+        passes.of_passes(engine, what, tokens=4)
+    assert len(asked) == 1
+    once.forget()
+    passes.of_passes(engine, "step", tokens=4)
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(("rehearsal", "times"), [(False, waiting.AGAIN), (True, 0)])

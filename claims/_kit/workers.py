@@ -21,6 +21,7 @@ import pytest
 from claims._kit.ledger import LedgerError, Row, Writer
 from claims._kit.run import Run
 from claims._kit.stored import differing
+from fixtures.needs import asks_for
 
 ROWS, PLANNED, REFUSED = "onecall_rows", "onecall_planned", "onecall_refused"
 BY_FILE, BY_CASE = "loadfile", "load"
@@ -46,7 +47,7 @@ def is_controller(config: pytest.Config) -> bool:
 
 def distribution(lane: str) -> str:
     """How pytest-xdist hands out the tests of a lane."""
-    return BY_CASE if SPREAD_LANE in lane.split() else BY_FILE
+    return BY_CASE if asks_for(lane, SPREAD_LANE) else BY_FILE
 
 
 def refusal(option: Any) -> str:

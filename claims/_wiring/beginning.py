@@ -39,9 +39,7 @@ def start(config: pytest.Config, claims: list[Claim], begun: Run | None) -> Run:
     """A new run, a resumed one, a stored one to be judged again, or one that workers ``begun``."""
     option, path = config.option, config.stash[PATH]
     beside = workers.is_worker(config)
-    writer = begun.writer if begun else several.writer_of(config, path)
-    if beside:
-        writer = workers.Relay(path)
+    writer = begun.writer if begun else writer_of(config, path)
     silent = several.is_silent(config)
     if not (option.resume or beside or begun or silent) and path.exists() and path.stat().st_size:
         raise ledger.LedgerError(f"--ledger {path} exists; name another file, or --resume it")
@@ -64,6 +62,13 @@ def start(config: pytest.Config, claims: list[Claim], begun: Run | None) -> Run:
         return begun
     rows = several.share(rows)
     return Run(writer=writer, conditions=conditions, deviations=deviations.read(), stored=rows)
+
+
+def writer_of(config: pytest.Config, path: Path) -> ledger.Writer:
+    """Where a process's rows go: to its controller, to nobody, or into the ledger."""
+    if workers.is_worker(config):
+        return workers.Relay(path)
+    return several.Unkept(path) if several.is_silent(config) else ledger.Writer(path)
 
 
 def _session(config: pytest.Config) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,11 +13,12 @@ from typing import Any, TextIO
 import pytest
 from _pytest.config import create_terminal_writer
 
-from claims._kit import ledger, stored, together
+from claims._kit import stored, together
 from claims._kit.ledger import Row, Writer
 from claims._kit.together import Others
 from claims._wiring.common import terminal_of
 from fixtures import meeting, ranks
+from fixtures.needs import asks_for
 from fixtures.ranks import Place
 
 RANK = pytest.StashKey["Rank"]()
@@ -55,7 +55,7 @@ def refuse_targets() -> None:
 def refusal(option: Any, at: Place) -> str:
     """Why ranks cannot share the run that was asked for; empty where they can."""
     lane = option.markexpr
-    asked = [n for n in ("gpu", *OTHER_LANES) if re.search(rf"(?<!\bnot )\b{n}\b", lane)]
+    asked = [n for n in ("gpu", *OTHER_LANES) if asks_for(lane, n)]
     if asked != ["gpu"]:
         return (
             f"torchrun started {at.size} ranks, which share a model in the gpu lane alone; "
@@ -220,8 +220,3 @@ class Rank:
         # Collectives that wait for this rank fail when it is gone, and rank 0 ends in good order;
         # at a status other than 0 torchrun would end it sooner.
         os._exit(0)
-
-
-def writer_of(config: pytest.Config, path: Any) -> Writer:
-    """The writer of a new run: rank 0's goes to ``path``."""
-    return Unkept(path) if is_silent(config) else ledger.Writer(path)

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from claims._kit import reproduces
 from claims._kit.claim import Claim, Control
-from claims._kit.figures import Case, Figure, Scope, Source
-from claims._kit.measure import Measured, NotApplicable
+from claims._kit.figures import Case, Scope, Source
+from claims._kit.measure import Measured
 from claims._kit.rules import median_at_most
-from fixtures import published, reproduced, settings
+from fixtures import published, reproduced
 from fixtures.faults.tracing import StepsFiveTimes
 from fixtures.needs import Need
 
-
-def case(value: published.Value) -> Case:
-    """One published value, judged where its setting is met."""
-    figure = Figure(
-        limit=value.band,
-        unit="departure from it",
-        claimed=value.printed,
-        setting=str(value.setting),
-        why=value.why,
-    )
-    small = {"value": value.small()}
-    return Case(name=value.name, params={"value": value}, figure=figure, rehearsal=small)
-
-
-CASES = tuple(map(case, published.values("batches")))
+CASES = reproduces.cases(published.values("batches"))
 
 CLAIM = Claim(
     id="batching/published-batch-times",
@@ -52,10 +39,8 @@ CLAIM = Claim(
 def measure(engine: Any, case: Case) -> Measured:
     """How far a step of the batch is from the published value, by round."""
     value = case.params["value"]
-    if why := settings.unmatched(engine, value.setting) or reproduced.lacking(value):
-        raise NotApplicable(why)
-    found = reproduced.found(engine, value)
-    return Measured(samples=value.departures(found), notes={value.unit: found})
+    why_not = reproduced.lacking(engine, value)
+    return reproduces.departures(value, why_not, lambda: reproduced.found(engine, value))
 
 
 test_holds, test_control_is_caught = CLAIM.tests(measure)
