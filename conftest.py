@@ -129,11 +129,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[PATH] = path = Path(option.resume or option.ledger or fresh)
     only_meta = bool(config.args) and all("meta_tests" in str(a) for a in config.args)
     nothing = bool(option.resume) and not path.is_file()  # refused once the tests are collected
-    if not (only_meta or nothing or option.claims or option.collectonly or option.htmlpath):
+    if not (only_meta or nothing or option.claims or option.collectonly):
         _make_folder(path.parent)
-        option.htmlpath = str(path.with_suffix(".html"))
+        option.htmlpath = option.htmlpath or str(path.with_suffix(".html"))
         option.self_contained_html = True
-        option.css = [str(page.CSS)]
+        option.css = [str(page.CSS), *option.css]
     several.enter(config)
     if workers.is_controller(config) and not only_meta:
         _spread(config)

@@ -12,6 +12,7 @@ from fixtures import session
 from meta_tests import made_up
 from meta_tests.made_up import ROOT, refused
 from meta_tests.readme_table import files, load
+from reports import page
 
 
 def test_the_list_of_claims_names_each_one_and_runs_nothing(tmp_path):
@@ -49,6 +50,17 @@ def test_a_run_leaves_its_ledger_and_the_page_beside_it(inside, tmp_path):
     assert ledger.read(path).header["seed"] == 7
     assert "<html" in path.with_suffix(".html").read_text(encoding="utf-8")
     assert f"ledger: {path}" in output
+
+
+def test_a_page_that_is_named_is_the_same_page(inside, tmp_path):
+    """pytest-html's own option says where it goes, not what it looks like."""
+    made_up.write_claim(tmp_path)
+    where = tmp_path / "named.html"
+    status, output = inside(tmp_path, "--ledger", tmp_path / "run.jsonl", f"--html={where}")
+    assert status == 0, output
+    assert page.CSS.read_text(encoding="utf-8")[:200] in where.read_text(encoding="utf-8")
+    assert not (tmp_path / "assets").exists()
+    assert not (tmp_path / "run.html").exists()
 
 
 def test_the_gpu_lane_runs_on_the_gpu_or_says_why_there_is_none(inside, tmp_path):
