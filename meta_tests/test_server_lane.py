@@ -88,3 +88,16 @@ class Silent(started.Started):
 def test_a_server_that_ends_before_it_answers_is_one_line_and_no_wait():
     with pytest.raises(ServerTrouble, match="a silent server ended early; run: pip install"):
         Silent()
+
+
+class Chatty(Silent):
+    """A process that prints its address, and then far more than a pipe holds."""
+
+    module = "meta_tests.chatty_server"
+
+
+def test_what_a_server_prints_is_read_to_the_end():
+    chatty = Chatty()
+    assert chatty.base_url == "http://127.0.0.1:9/v1"
+    chatty.process.wait(30)  # a full pipe would keep it from ending, as it kept vLLM from replying
+    chatty.stop()
