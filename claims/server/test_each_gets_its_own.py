@@ -13,7 +13,7 @@ from fixtures.needs import Need
 from fixtures.servers import load
 from fixtures.servers.lies import Lie
 
-REQUESTS, AT_ONCE = 96, 16
+REQUESTS, AT_ONCE = 64, 16
 
 CLAIM = Claim(
     id="server/each-gets-its-own",
@@ -29,7 +29,7 @@ CLAIM = Claim(
     ),
     rule=every_one_of,
     needs=frozenset({Need.SERVER, Need.JSON_SCHEMA, Need.USAGE}),
-    scope=Scope(lanes=frozenset({"server"}), says="96 requests, 16 at once"),
+    scope=Scope(lanes=frozenset({"server"}), says="64 requests, 16 at once"),
     controls=(Control(*lying(Lie.MIXES_UP)),),
 )
 

@@ -28,7 +28,7 @@ CLAIM = Claim(
     ),
     rule=median_at_least,
     needs=frozenset({Need.SERVER}),
-    scope=Scope(lanes=frozenset({"server"}), says="eight requests of 12 tokens, warm prompt"),
+    scope=Scope(lanes=frozenset({"server"}), says="eight requests of 8 tokens, warm prompt"),
     mechanism="Requests in flight share each pass over the weights, and the passes grow.",
     timed=True,
     controls=(Control(*lying(Lie.FASTER_IN_A_CROWD)),),
