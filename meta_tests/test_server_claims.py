@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from claims._kit.measure import NotApplicable
 from claims._kit.verdict import Verdict
 from fixtures.faults.serving import engine
 from fixtures.needs import Need
@@ -55,6 +56,12 @@ def test_a_lying_server_is_refuted(name, control):
     case = claim.case(control.case)
     judged = claim.judge(case, MODULES[name].measure(control.plant(engine(Lie.NONE)), case))
     assert judged.verdict is Verdict.REFUTED, judged
+
+
+def test_prose_in_the_place_of_a_number_says_nothing_of_whose_reply_it_was():
+    name = "test_each_gets_its_own"
+    with pytest.raises(NotApplicable, match="bound to a number it writes none"):
+        MODULES[name].measure(engine(Lie.IGNORES_SCHEMA), CLAIMS[name].cases[0])
 
 
 @pytest.mark.parametrize("name", CLAIMS)

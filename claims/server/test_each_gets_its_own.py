@@ -6,7 +6,7 @@ from typing import Any
 
 from claims._kit.claim import Claim, Control
 from claims._kit.figures import Case, Figure, Scope, Source
-from claims._kit.measure import Measured
+from claims._kit.measure import Measured, NotApplicable
 from claims._kit.rules import every_one_of
 from fixtures.faults.serving import lying
 from fixtures.needs import Need
@@ -37,6 +37,10 @@ CLAIM = Claim(
 def measure(engine: Any, _case: Case) -> Measured:
     """1 for each request that got its own number once, 0 for each other."""
     found = load.errands(engine, REQUESTS, at_once=AT_ONCE)
+    # A mixed-up reply holds another's number. Where none holds any, the schema was ignored: that
+    # is for schemas-are-kept to refute, and prose does not say whose it is.
+    if not load.any_number(found):
+        raise NotApplicable(f"bound to a number it writes none: {found[0].text!r}")
     samples = load.own_and_once(found)
     odd = [e for e, sample in zip(found, samples, strict=True) if not sample]
     witness = f"{odd[0].number} was answered {odd[0].text!r}" if odd else ""

@@ -3,11 +3,12 @@
     python -m meta_tests.benchmarks.peer_client PATH/TO/guidellm [--rounds 7]
 
 guidellm lives in an environment of its own and is run as a command. Both clients ask prompts of
-one shape that no cache has seen, one request at a time each, over the same minutes: whatever else
-the machine does hits both, and each makes the other wait as long. Its requests are cut into
-rounds in the order of time; a round gives one ratio of medians, ours over theirs, from our
-requests that began within it. The exact interval of the median ratio decides; milliseconds are
-shown for reading and judged by nothing.
+one shape that no cache has seen, one request at a time, in turn: a few of one, then a few of the
+other, the order flipped each round. Never both at once: beside an idle machine two that ask
+without a pause fall into step, and one's prefill is then always in the other's decode (seen: half
+the first-token wait and twice the step for one of them, all along). A round gives one ratio of
+medians, ours over theirs. The exact interval of the median ratio decides; milliseconds are shown
+for reading and judged by nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +18,9 @@ import json
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 from claims._kit import stats
@@ -41,9 +39,8 @@ SAME, DIFFERENT, UNDECIDED = 0, 1, 21
 
 @dataclass(frozen=True)
 class Seen:
-    """One request: when it began (seconds of the day's clock), and its two waits."""
+    """One request: its two waits."""
 
-    began: float
     first_ms: float
     step_ms: float
 
@@ -54,27 +51,21 @@ def prompt(number: int) -> str:
     return f"{chat[0]['content']}\nTell a long story about this service."
 
 
-def ours(base_url: str, model: str, enough: Event) -> list[Seen]:
-    """Our client, asking as the lane asks, until the other one is done."""
-    client = Client(base_url, model, key="")
+def ours(client: Client) -> list[Seen]:
+    """Our client, asking as the lane asks, less a first request."""
     how: dict[str, Any] = {"max_tokens": TOKENS, "temperature": 0, "stream": True}
     how |= {"stream_options": {"include_usage": True}, "ignore_eos": True}
-    found: list[Seen] = []
-    while not enough.is_set():
-        began = time.time()
-        reply = client.chat(tasks.user(prompt(len(found))), **how)
-        found.append(Seen(began, 1e3 * reply.waits.first, 1e3 * reply.step_s))
-    client.close()
-    return found
+    replies = [client.chat(tasks.user(prompt(n)), **how) for n in range(REQUESTS + 1)]
+    return [Seen(1e3 * reply.waits.first, 1e3 * reply.step_s) for reply in replies[1:]]
 
 
-def theirs(program: str, root: str, model: str, tokenizer: str, count: int) -> list[Seen]:
+def theirs(program: str, root: str, model: str, tokenizer: str) -> list[Seen]:
     """guidellm's own report of each of its requests, less the one that opens its connection."""
     with tempfile.TemporaryDirectory() as folder:
         data, told, plan = (Path(folder, name) for name in ("in.jsonl", "out.json", "plan.json"))
         rows = [
             {"prompt": text, "output_tokens_count": TOKENS}
-            for text in map(prompt, range(count + 1))
+            for text in map(prompt, range(REQUESTS + 1))
         ]
         data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         spec = {
@@ -96,42 +87,27 @@ def theirs(program: str, root: str, model: str, tokenizer: str, count: int) -> l
         subprocess.run(command, check=True, cwd=folder, capture_output=True, text=True)
         report = json.loads(told.read_text(encoding="utf-8"))
     done = report["benchmarks"][0]["requests"]["successful"]
-    if len(done) != count + 1:
-        raise SystemExit(f"guidellm finished {len(done)} of {count + 1} requests")
-    seen = [
-        Seen(r["request_start_time"], r["time_to_first_token_ms"], r["inter_token_latency_ms"])
-        for r in done
-    ]
-    return sorted(seen, key=lambda each: each.began)[1:]
-
-
-def rounds(mine: list[Seen], peer: list[Seen]) -> list[tuple[list[Seen], list[Seen]]]:
-    """Ours and theirs of the same span of time, by round; one without any of ours is an error."""
-    found = []
-    for start in range(0, len(peer), REQUESTS):
-        block, later = peer[start : start + REQUESTS], peer[start + REQUESTS :]
-        end = later[0].began if later else time.time()
-        within = [each for each in mine if block[0].began <= each.began < end]
-        if not within:
-            raise SystemExit("a round holds no request of ours; the clocks do not agree")
-        found.append((within, block))
-    return found
+    if len(done) != len(rows):
+        raise SystemExit(f"guidellm finished {len(done)} of {len(rows)} requests")
+    in_time = sorted(done, key=lambda request: request["request_start_time"])
+    return [Seen(r["time_to_first_token_ms"], r["inter_token_latency_ms"]) for r in in_time[1:]]
 
 
 def measured(program: str, count: int) -> list[tuple[list[Seen], list[Seen]]]:
-    """Both clients at one server at the same time."""
+    """Ours and theirs by round, at one server."""
     model, folder = embedded_folder()
-    server, enough = LlamaCpp(), Event()
+    server = LlamaCpp()
+    client = Client(server.base_url, model, key="")
+    root = server.base_url.removesuffix("/v1")
+    found = []
     try:
-        with ThreadPoolExecutor(1) as pool:
-            mine = pool.submit(ours, server.base_url, model, enough)
-            try:
-                root = server.base_url.removesuffix("/v1")
-                peer = theirs(program, root, model, folder, count * REQUESTS)
-            finally:
-                enough.set()
-            return rounds(mine.result(), peer)
+        for number in range(count):
+            early = ours(client) if number % 2 else []
+            peer = theirs(program, root, model, folder)
+            found.append((early or ours(client), peer))
+        return found
     finally:
+        client.close()
         server.stop()
 
 
