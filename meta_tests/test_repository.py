@@ -274,3 +274,14 @@ def test_only_what_stands_between_the_marks_is_replaced():
 def test_a_readme_without_its_two_marks_is_an_error(text):
     with pytest.raises(ValueError, match=r"README\.md needs one"):
         readme_table.replaced(text, "new\n")
+
+
+def _pins(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def test_the_pins_of_vllms_environment_differ_only_where_it_refuses_the_shared_ones():
+    shared, own = _pins("constraints.txt"), _pins("constraints-vllm.txt")
+    differ = {name for name in own.keys() & shared.keys() if own[name] != shared[name]}
+    assert differ == {"transformers", "numpy", "fastapi"}
