@@ -64,6 +64,18 @@ def test_prose_in_the_place_of_a_number_says_nothing_of_whose_reply_it_was():
         MODULES[name].measure(engine(Lie.IGNORES_SCHEMA), CLAIMS[name].cases[0])
 
 
+def test_many_replies_without_a_number_are_refuted_where_one_alone_has_it(monkeypatch):
+    module = MODULES["test_each_gets_its_own"]
+
+    def lost_in_a_crowd(_engine, count, *, at_once):
+        texts = [str(n) if at_once == 1 else "" for n in range(count)]
+        return [module.load.Errand(n, text, f"id {n}", 1) for n, text in enumerate(texts)]
+
+    monkeypatch.setattr(module.load, "errands", lost_in_a_crowd)
+    case = module.CLAIM.cases[0]
+    assert module.CLAIM.judge(case, module.measure(None, case)).verdict is Verdict.REFUTED
+
+
 @pytest.mark.parametrize("name", CLAIMS)
 def test_each_needs_a_server_and_nothing_that_servers_of_ours_lack(name):
     claim = CLAIMS[name]
